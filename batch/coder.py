@@ -6,7 +6,6 @@ as its options; the index is mapped into memory where it is first used.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from batch.files import KEPT
 from clinical.claims import Reading
 from clinical.coding import CodedAs, code_many, status_of
 from clinical.contract import BAD_UTF8, CODED, MALFORMED, MISSING, NOTHING, TextStatus
+from clinical.loaded import keep_loaded
 from clinical.reading import SearchIndex
 
 STATUSES: Final[tuple[str, ...]] = get_args(TextStatus)
@@ -55,8 +55,7 @@ class Coder:
     @cached_property
     def _index(self) -> SearchIndex:
         index = SearchIndex.load(Path(self.catalog))
-        gc.collect()
-        gc.freeze()  # what stays for the life of the process need not be looked through again
+        keep_loaded()
         return index
 
     def __call__(self, table: pa.Table) -> pa.Table:

@@ -14,6 +14,7 @@ import gc
 import os
 from typing import Any
 
+from clinical.loaded import keep_loaded
 from clinical.settings import address, settings
 from clinical.tracing import end_export, export_to
 from webapp.config import processes
@@ -69,8 +70,7 @@ def post_worker_init(worker: Any) -> None:
     warm_up = worker.wsgi.extensions.get(WARM_UP)
     if warm_up is not None:  # other applications may be served by these settings too
         warm_up()
-    gc.collect()
-    gc.freeze()
+    keep_loaded()
 
 
 def worker_exit(_server: object, _worker: object) -> None:

@@ -2,84 +2,34 @@
 
 Every HTTP request is admitted like all others: the key, its rate and its quota; no token is passed on. Nothing is kept
 between requests (no sessions), and nothing of a call is logged: the package's own loggers, which write exceptions with
-their texts, are off.
+their texts, are off. The tools are made at the first call: most servers have none.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from fastapi import Request
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import State
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bentos.api.admission import BODY_MAX, admitted
+from bentos.api.admission import admitted
 from bentos.api.problems import of_error, of_status
-from bentos.terminology import SYSTEM, Inputs, OperationRefused, lookup, validate_code
-from clinical import __version__
-from clinical.coding import research
-from clinical.contract import (
-    ExtractRequest,
-    ExtractResponse,
-    PartialEvent,
-    ResearchRequest,
-    SuggestedCode,
-    SuggestRequest,
-    SuggestResponse,
-)
+from clinical.contract import SuggestedCode, SuggestRequest, SuggestResponse
 from clinical.errors import BefundError, NotReady
-from clinical.letters import extract, extract_by_rules
 from clinical.search import KnownPatient
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
 PATH: Final = "/mcp"
-GUIDE: Final = Path(__file__).with_name("agents.md")
 DAYS_PER_YEAR: Final = 365
-MOST_CODES: Final = 50
 
 Parts = tuple[str, ...]
-Result = TypeVar("Result")
-
-
-class PropertyValue(BaseModel):
-    """A property of a code."""
-
-    name: str
-    value: str | bool
-
-
-class KnownCode(BaseModel):
-    """A code of the classification with what is known of it."""
-
-    code: str
-    title: str
-    version: str
-    synonyms: list[str]
-    properties: list[PropertyValue]
-
-
-class ValidatedCode(BaseModel):
-    """A code as it was given, whether it is one, the code that is meant, its title, and what there is to say to it."""
-
-    given: str
-    valid: bool
-    code: str | None = None
-    title: str | None = None
-    remarks: list[str] = []
-
-
-class ValidatedCodes(BaseModel):
-    """Every code that was given, in its order."""
-
-    codes: list[ValidatedCode]
 
 
 def suggestions(index: Any, body: SuggestRequest) -> SuggestResponse:
@@ -103,172 +53,52 @@ def suggestions(index: Any, body: SuggestRequest) -> SuggestResponse:
 
 def server_of(state: State, parts: Parts) -> MCPServer:
     """The tools of these parts over the state of the application, and the guide."""
-    quiet = logging.NullHandler()  # the package sets up the root logger where it finds it without a handler
-    logging.getLogger().addHandler(quiet)
-    try:
-        made = MCPServer("befund", title="Befund", version=__version__, instructions=GUIDE.read_text("utf-8"))
-    finally:
-        logging.getLogger().removeHandler(quiet)
-    logging.getLogger("mcp").disabled = True
-    for name in [name for name in logging.root.manager.loggerDict if name.startswith("mcp.")]:
-        logging.getLogger(name).disabled = True
-    if "coding" in parts:
-        _add_codes(made, state)
-    if "extraction" in parts:
-        _add_letters(made, state)
+    from bentos.api import tools
 
-    @made.resource("befund://guide", title="Anleitung", mime_type="text/markdown")
-    def guide() -> str:
-        """Guide to the tools and to the worth of their results."""
-        return GUIDE.read_text("utf-8")
-
-    return made
-
-
-def _add_codes(made: MCPServer, state: State) -> None:
-    @made.tool(title="Text kodieren")
-    async def code_text(text: Annotated[str, Field(max_length=2_000)]) -> PartialEvent:
-        """ICD-10-GM codes for a German clinical text, with the place each rests on, confidence, and every mention."""
-
-        async def first() -> PartialEvent:
-            if state.index is None:
-                raise NotReady("the catalog is not loaded")
-            async with aclosing(research(ResearchRequest(query=text, details=True), state.index, None)) as events:
-                return await anext(event async for event in events if isinstance(event, PartialEvent))
-
-        return await _answered(first)
-
-    @made.tool(title="Kodes vorschlagen")
-    async def suggest_codes(
-        text: Annotated[str, Field(max_length=200)],
-        limit: Annotated[int, Field(ge=1, le=50)] = 8,
-        sex: Literal["M", "W"] | None = None,
-        age: float | None = None,
-    ) -> SuggestResponse:
-        """Codes for the first characters of words or of a code, the commonest first."""
-
-        async def found() -> SuggestResponse:
-            return suggestions(state.index, SuggestRequest(text=text, limit=limit, sex=sex, age=age))
-
-        return await _answered(found)
-
-    @made.tool(title="Kode nachschlagen")
-    async def look_up_code(code: Annotated[str, Field(max_length=24)], year: int | None = None) -> KnownCode:
-        """Title, synonyms, notes and limits of a code; of the newest catalog, or of a year."""
-
-        async def found() -> KnownCode:
-            return _known(lookup(_systems(state), Inputs(_named(code, year))))
-
-        return await _answered(found)
-
-    @made.tool(title="Kodes prüfen")
-    async def validate_codes(
-        codes: Annotated[list[Annotated[str, Field(max_length=24)]], Field(max_length=MOST_CODES)],
-        year: int | None = None,
-    ) -> ValidatedCodes:
-        """Check that each is a code of the year, terminal, and allowed to stand alone."""
-
-        async def judged() -> ValidatedCodes:
-            systems = _systems(state)
-            found = [validate_code(systems, Inputs(_named(code, year))) for code in codes]
-            return ValidatedCodes(codes=[_validated(given, one) for given, one in zip(codes, found, strict=True)])
-
-        return await _answered(judged)
-
-
-def _add_letters(made: MCPServer, state: State) -> None:
-    @made.tool(title="Arztbrief auslesen")
-    async def extract_letter(
-        text: Annotated[str, Field(max_length=20_000)],
-        document_type: Literal["arztbrief", "zuweisung"] = "arztbrief",
-    ) -> ExtractResponse:
-        """Fields of a German letter or referral; every value is evidenced in the text, with its place."""
-
-        async def read() -> ExtractResponse:
-            body = ExtractRequest(document_type=document_type, text=text, evidence=True)
-            if state.by_rules or state.model is None:
-                return await extract_by_rules(body)
-            return await extract(body, state.model)
-
-        return await _answered(read)
-
-
-async def _answered(work: Callable[[], Awaitable[Result]]) -> Result:
-    """The result of a tool; an error is a sentence that repeats nothing of the call."""
-    try:
-        return await work()
-    except OperationRefused as error:
-        raise ToolError("; ".join(issue.text for issue in error.issues)) from None
-    except ValidationError:
-        raise ToolError("Die Eingabe ist leer oder zu lang.") from None
-    except BefundError as error:
-        raise ToolError(of_error(error).detail) from None
-    except Exception:  # noqa: BLE001 - the edge of the server: the text of an exception may quote its input
-        raise ToolError("Interner Fehler.") from None
-
-
-def _systems(state: State) -> Any:
-    if state.systems is None:
-        raise NotReady("the catalog is not loaded")
-    return state.systems
-
-
-def _named(code: str, year: int | None) -> list[tuple[str, Any]]:
-    version = [] if year is None else [("version", str(year))]
-    return [("system", SYSTEM), ("url", SYSTEM), ("code", code), *version]
-
-
-def _known(answer: dict[str, Any]) -> KnownCode:
-    rows = answer["parameter"]
-    plain = {row["name"]: next(row[key] for key in row if key != "name") for row in rows if "part" not in row}
-    parts: dict[str, list[list[Any]]] = {"designation": [], "property": []}
-    for row in rows:
-        if "part" in row:
-            parts[row["name"]].append([next(part[key] for key in part if key != "name") for part in row["part"]])
-    return KnownCode(
-        code=plain["code"],
-        title=plain["display"],
-        version=plain["version"],
-        synonyms=[value for *_, value in parts["designation"][1:]],
-        properties=[PropertyValue(name=name, value=value) for name, value in parts["property"]],
-    )
-
-
-def _validated(given: str, answer: dict[str, Any]) -> ValidatedCode:
-    rows = {row["name"]: next(row[key] for key in row if key != "name") for row in answer["parameter"]}
-    issues = rows.get("issues", {"issue": []})["issue"]
-    title = rows.get("display")
-    return ValidatedCode(
-        given=given,
-        valid=rows["result"],
-        code=(rows.get("normalized-code") or rows["code"]) if title else None,
-        title=title,
-        remarks=[issue["details"]["text"] for issue in issues],
-    )
+    return tools.server_of(state, parts)
 
 
 class Agents:
     """The ASGI application at /mcp: admission before the protocol."""
 
     def __init__(self, state: State, parts: Parts) -> None:
-        self._server = server_of(state, parts)
-        self._app: ASGIApp | None = None
+        self._state, self._parts = state, parts
+        self._asked: asyncio.Event | None = None
+        self._app: asyncio.Future[ASGIApp] | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the block runs."""
-        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `_is_foreign`, TrustedHost
-        app = self._server.streamable_http_app(
-            streamable_http_path=PATH,
-            json_response=True,
-            stateless_http=True,
-            max_request_body_size=BODY_MAX,
-            transport_security=security,
-        )
-        async with self._server.session_manager.run():
-            self._app = app
+        self._asked, self._app = asyncio.Event(), asyncio.get_running_loop().create_future()
+        ended = asyncio.Event()
+        serving = asyncio.create_task(self._serve(self._asked, self._app, ended))
+        try:
             yield
+        finally:
             self._app = None
+            ended.set()
+            self._asked.set()
+            await serving
+
+    async def _serve(self, asked: asyncio.Event, made: asyncio.Future[ASGIApp], ended: asyncio.Event) -> None:
+        """Make the tools once they are asked for, and serve them to the end."""
+        await asked.wait()
+        if ended.is_set():
+            return
+        try:
+            server, app = await asyncio.to_thread(self._tools)
+        except Exception as error:  # noqa: BLE001 - who asked gets it; nobody else waits for this task before the end
+            made.set_exception(error)
+            return
+        async with server.session_manager.run():
+            made.set_result(app)
+            await ended.wait()
+
+    def _tools(self) -> tuple[MCPServer, ASGIApp]:
+        from bentos.api.tools import application_of
+
+        server = server_of(self._state, self._parts)
+        return server, application_of(server)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check origin and key, count the request, pass it on without the key."""
@@ -278,13 +108,15 @@ class Agents:
             return
         try:
             await admitted(request)
-            if self._app is None:
+            if self._app is None or self._asked is None:
                 raise NotReady("the server is not running")
+            self._asked.set()
+            app = await asyncio.shield(self._app)
         except BefundError as error:
             await of_error(error)(scope, receive, send)
             return
         headers = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
-        await self._app({**scope, "headers": headers, "state": {}}, receive, send)
+        await app({**scope, "headers": headers, "state": {}}, receive, send)
 
 
 def _is_foreign(request: Request) -> bool:

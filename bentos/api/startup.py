@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from bentos.metrics import FAILURES, RESTARTS
 from bentos.server_folder import forget_the_dead
 from bentos.terminology import Systems, Year
 from clinical.errors import ArtifactError, BefundError, NoRoom, cause_of
+from clinical.loaded import keep_loaded
 from clinical.room import require_files, take_files
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
@@ -85,9 +85,7 @@ async def _start(app: FastAPI) -> None:
     if app.state.index is None:
         loaded = await _until_done(lambda: load_indexes(folders_of(settings)))
         take(app.state, loaded)
-        # What is loaded stays: keep the garbage collector from walking it again and again.
-        gc.collect()
-        gc.freeze()
+        keep_loaded()
     log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
 
 

@@ -96,7 +96,7 @@ class _Clause:
     ) -> None:
         self.source, self.one, self.bars = source, one, bars
         self.depth, self.level = depth, depth[one.first] if one.first < len(depth) else 0
-        near = source.words[max(0, one.first - MOST) : one.last + 8]
+        near = source.near(one.first - MOST, one.last + 8)
         own = [source.words[i] for i in one.cue_tokens]
         self.has_verb = any(word in _SINGULAR or word in _PLURAL for word in own)
         self.is_plural = any(word in _PLURAL for word in (*own, *near[-8:]))
@@ -170,7 +170,7 @@ class _Clause:
         source, one = self.source, self.one
         found: list[int] = []
         stop = min(len(source), one.last + 1 + MOST)
-        listed = self.is_plural or not _OR.isdisjoint(source.words[one.last + 1 : stop])
+        listed = self.is_plural or not _OR.isdisjoint(source.near(one.last + 1, one.last + 1 + MOST))
         for i in range(one.last + 1, stop):
             ends = source.ends_clause(i) or self.depth[i] < self.level or source.gap(i) >= COLON
             if ends or (source.gap(i) == COMMA and source.glue(i) != "/" and not (listed and found)):

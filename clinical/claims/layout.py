@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Collection
 from functools import cached_property
 from typing import Final
@@ -14,7 +12,6 @@ JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs ve
 """Words that continue the same statement."""
 _MANY: Final = 3
 """Joints of one kind in a clause from which they part items as commas do: "St. n. A u. B u. C u. D"."""
-_BRACKET: Final = re.compile(r"[()]")
 
 
 class Layout:
@@ -22,8 +19,7 @@ class Layout:
 
     def __init__(self, source: SourceText, cues: Collection[int]) -> None:
         self._source, self._cues = source, cues
-        self.depth = _depths(source)
-        """Number of open brackets at each token."""
+        self.depth = source.depths
 
     def divides(self, i: int) -> bool:
         """True if a statement ends before token `i`: a sentence, an item of a list, or a new labelled value."""
@@ -56,17 +52,3 @@ class Layout:
                 clause.append(i)
             found |= dict.fromkeys(clause, len(clause))
         return found
-
-
-def _depths(source: SourceText) -> list[int]:
-    """Count the open brackets at each token."""
-    depths = [0] * len(source)
-    depth = at = 0
-    for match in _BRACKET.finditer(source.text):
-        first = bisect_left(source.start, match.start(), at)
-        if depth:
-            depths[at:first] = [depth] * (first - at)
-        depth, at = max(0, depth + (1 if match.group() == "(" else -1)), first
-    if depth:
-        depths[at:] = [depth] * (len(source) - at)
-    return depths

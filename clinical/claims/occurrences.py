@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from clinical.claims.patterns import Element, Gap, Mark, Words
 from clinical.claims.triggers import ANSWER_ENDS, BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, group, table
@@ -35,8 +34,7 @@ TURNING: Final = "@not"
 of "lässt sich ausschließen"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """A trigger of a text: its row, its tokens `first..last` (a sign is no token: `last` is `first - 1`), and the
     tokens that are words of the trigger, not words it leaves room for."""
 
@@ -48,14 +46,16 @@ class Occurrence:
     end: int
 
 
-def occurrences(source: SourceText, known: Table | None = None) -> tuple[Occurrence, ...]:
+def occurrences(
+    source: SourceText, known: Table | None = None, signs: Iterable[Occurrence] | None = None
+) -> tuple[Occurrence, ...]:
     """All triggers of a text in the order of their places. Where two share a word, the one with more words holds; of
-    two equal ones of an axis a pseudo-trigger, then the one that also names marks.
+    two equal ones of an axis a pseudo-trigger, then the one that also names marks. `signs`: its signs, where known.
 
     Linear in the length of the text: a trigger has a bounded number of words and of gaps.
     """
     rows = known or table()
-    found = [*_of_words(source, rows), *_of_signs(source, rows)]
+    found = [*_of_words(source, rows), *(signs_of(source, rows) if signs is None else signs)]
     found.sort(key=lambda one: (-len(one.cue_tokens), one.row.direction != "pseudo", -one.row.marks, one.first))
     taken: dict[int, dict[Axis, int]] = {}
     kept = []
@@ -107,26 +107,43 @@ def _beginning(word: str, rows: Table) -> Sequence[TriggerRow]:
     if word[0] == "#":
         return [row for head, row in rows.numbers if head.fits(word)]
     some = rows.by_word.get(word, ())
-    begun = (row for length in rows.lengths for row in rows.by_stem.get(word[:length], ()))
-    return (*some, *begun, *(row for head, row in rows.endings if head.fits(word) and row not in some))
+    if word.startswith(rows.heads.stems):
+        some = (*some, *(row for length in rows.lengths for row in rows.by_stem.get(word[:length], ())))
+    if word.endswith(rows.heads.endings):
+        known = rows.by_word.get(word, ())
+        some = (*some, *(row for head, row in rows.endings if head.fits(word) and row not in known))
+    return some
 
 
-def _of_signs(source: SourceText, rows: Table) -> Iterator[Occurrence]:
-    found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(source.text)]
-    marked = len(_MARKED_LINE.findall(source.text)) >= MARKED_LINES
-    shut = {"(^": not marked, "$)": _MARKED_ITEM.search(source.text) is None}
-    answered = len(_ANSWERED.findall(source.text)) >= ANSWERS
-    leads = _BOX_LEADS.search("\n" + source.text) is not None
-    shut |= {"(a": _PLUS.search(source.text) is None, "( ": not answered, "☐)": not leads, " )": leads}
+def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurrence]:
+    """The triggers of a text that are signs, in the order of their places: some count only where others stand."""
+    rows = known or table()
+    text = source.text
+    found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(text)]
+    marked = len(_MARKED_LINE.findall(text)) >= MARKED_LINES
     for sign, form in FORMS.items():
-        if sign in rows.by_sign and not shut.get(sign[:2]) and not shut.get(sign[-2:]):
-            found += [(match.start(), match.end(), sign) for match in form.finditer(source.text)]
+        if sign in rows.by_sign and (marked or sign[:2] != "(^"):
+            places = [(match.start(), match.end(), sign) for match in form.finditer(text)]
+            found += places if places and _is_told(sign, text) else ()
     for start, end, sign in sorted(found):
         first = bisect_left(source.start, start)
         sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < end)
         behind = sign_tokens[-1] + 1 if sign_tokens else first
         at = (behind, behind - 1) if not sign_tokens else (sign_tokens[0], sign_tokens[-1])
         yield Occurrence(rows.by_sign[sign], *at, sign_tokens, start, end)
+
+
+def _is_told(sign: str, text: str) -> bool:
+    """True if a sign says something in a text in which it stands: other signs of its kind do."""
+    if sign[:2] == "( ":
+        return len(_ANSWERED.findall(text)) >= ANSWERS
+    if sign[:2] == "(a":
+        return _PLUS.search(text) is not None
+    if sign[-2:] == "$)":
+        return _MARKED_ITEM.search(text) is not None
+    if sign in ("(☐)", "(☐ )"):
+        return (_BOX_LEADS.search("\n" + text) is not None) == (sign == "(☐)")
+    return True
 
 
 def _match(source: SourceText, elements: Sequence[Element], i: int) -> tuple[int, ...]:
@@ -180,7 +197,7 @@ def _walk_over(source: SourceText, elements: Sequence[Element], place: tuple[int
     most, parting = (LINE, COMMA) if gap.inner else (COMMA, STOP)
     turns = group(TURNING).fits
     for i in range(first, first + gap.most + 1):
-        if i > len(source) or (i < len(source) and source.gap(i) >= parting):
+        if i > len(source) or (source.followed if i == len(source) else source.gap(i) >= parting):
             return None
         if i > first and (turns(source.words[i - 1]) or (gap.inner and source.words[i - 1] in _PARTING)):
             return None

@@ -7,7 +7,7 @@ item, `[:]` a dividing mark, `@name` a group of words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,18 +44,20 @@ class Words:
             return False
         return self.number or (self.year and _is_year(word))
 
-    def fitting(self, words: Iterable[str]) -> list[str]:
-        """Those of the words that fit."""
-        same, stems, endings = self.words, self.stems, self.endings
-        numbers = ("#",) if self.number or self.year else ()
-        return [
-            word
-            for word in words
-            if word in same
-            or word.startswith(stems)
-            or word.endswith(endings)
-            or (word.startswith(numbers) and self.fits(word))
-        ]
+    def fitting(self, words: Collection[str]) -> set[str]:
+        """Those of the words that fit. Most are told by their first or last characters."""
+        found = set(self.words.intersection(words))
+        if self.stems:
+            size = min(map(len, self.stems))
+            beginnings = {stem[:size] for stem in self.stems}
+            found |= {word for word in words if word[:size] in beginnings and word.startswith(self.stems)}
+        if self.endings:
+            size = min(map(len, self.endings))
+            ends = {ending[-size:] for ending in self.endings}
+            found |= {word for word in words if word[-size:] in ends and word.endswith(self.endings)}
+        if self.number or self.year:
+            found |= {word for word in words if word[0] == "#" and self.fits(word)}
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,8 @@ def _element(text: str, groups: Mapping[str, str], key: Callable[[str], str]) ->
     parts = [one for part in text.split("|") for one in groups.get(part, part).split("|")]
     plain = [part for part in parts if part not in ("#", "@year")]
     words = frozenset(key(part) for part in plain if "*" not in part)
-    stems = tuple(key(part[:-1]) for part in plain if part.endswith("*"))
-    endings = tuple(key(part[1:]) for part in plain if part.startswith("*"))
+    stems = tuple(dict.fromkeys(key(part[:-1]) for part in plain if part.endswith("*")))
+    endings = tuple(dict.fromkeys(key(part[1:]) for part in plain if part.startswith("*")))
     return Words(words, stems, endings, "#" in parts, "@year" in parts, optional)
 
 

@@ -17,16 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.claims.governing import Governed, governed, head_of
-from clinical.claims.occurrences import Occurrence, ends_item, occurrences
+from clinical.claims.occurrences import Occurrence, ends_item, occurrences, signs_of
 from clinical.claims.tagger import LABELS, TaggedText, Tagger, besides, tagger
 from clinical.claims.triggers import DEFAULTS, Axis
 from clinical.contract import Assertion
 from clinical.text import (
     BOTH,
+    BREAK,
     COMMA,
+    FUNCTION_WORDS,
     LEFT,
     LINE,
     RIGHT,
+    SPACE,
     STOP,
     Kind,
     Section,
@@ -144,6 +147,7 @@ _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "hypothetical": ("temporality", "hypothetical"),
 }
 """Axis and value of what the tagger says of a mention; nothing for `present`."""
+_EMPTY_LINE: Final = re.compile(r"\.?[^\S\n]*\n\s*\n\s*")
 BESIDE: Final = 6
 """Words behind a mention that are looked at for what is denied beside it ("Orbita links ohne Fraktur")."""
 
@@ -199,7 +203,7 @@ class Reading(SourceText):
     @cached_property
     def triggers(self) -> tuple[Occurrence, ...]:
         """Every trigger of the table that stands in the text, in the order of their places."""
-        return occurrences(self)
+        return occurrences(self, signs=self.signs)
 
     @cached_property
     def _trigger_starts(self) -> list[int]:
@@ -283,6 +287,38 @@ class Reading(SourceText):
         if section == "past" and values["temporality"] == "present":
             values["temporality"] = "past"
         return Claim(**values, signs=tuple(signs), section=section)  # type: ignore[arg-type]
+
+    def told(self, start: int, end: int) -> Claim:
+        """Return the claim of a span as `ruled`, but for the section: of the text only the paragraph is read."""
+        tokens, starts = self.tokens_in(start, end), self._paragraph_starts
+        if not tokens:
+            return Claim()
+        number = bisect_right(starts, tokens[0]) - 1
+        stop = starts[number + 1] if number + 1 < len(starts) else len(self)
+        if tokens[-1] >= stop:
+            return self.ruled(start, end)
+        if number not in self._paragraphs:
+            self._paragraphs[number] = _Paragraph(self, starts[number], stop)
+        return self._paragraphs[number].ruled(start, end)
+
+    @cached_property
+    def _paragraphs(self) -> dict[int, _Paragraph]:
+        """The paragraphs asked for so far, by their number."""
+        return {}
+
+    @cached_property
+    def _paragraph_starts(self) -> list[int]:
+        """The tokens behind empty lines over which no trigger governs and none is read: it would have to end with a
+        colon or a word behind which something has to follow."""
+        return [0, *(i for i, gap in enumerate(self._gaps) if gap == BREAK and self._is_parted(i))]
+
+    def _is_parted(self, i: int) -> bool:
+        return _EMPTY_LINE.fullmatch(self.glue(i)) is not None and self.words[i - 1] not in FUNCTION_WORDS
+
+    @cached_property
+    def signs(self) -> tuple[Occurrence, ...]:
+        """The triggers that are signs."""
+        return tuple(signs_of(self))
 
     @cached_property
     def written(self) -> Sequence[Token]:
@@ -425,6 +461,37 @@ class Reading(SourceText):
         if first == 0 or self.ends_clause(first) or self.gap(first) > LINE:
             return None
         return self._side_of(range(first - 1, first))
+
+
+class _Paragraph(Reading):
+    """The tokens `first` up to `stop` of a text, with their places in it: what is said outside of them governs none of
+    them, so that they are read alone."""
+
+    def __init__(self, whole: Reading, first: int, stop: int) -> None:
+        self.text, self.view = whole.text, whole.view
+        self.start, self.end, self.words = whole.start[first:stop], whole.end[first:stop], whole.words[first:stop]
+        self.depths = whole.depths[first:stop]
+        self._gaps, self._ends = [SPACE, *whole._gaps[first + 1 : stop]], [False, *whole._ends[first + 1 : stop]]
+        self.followed = stop < len(whole)
+        self.signs = tuple(_moved(one, first) for one in whole.signs if first <= one.first < stop + (not self.followed))
+        self._all, self._first = whole.words, first  # the words alone: a text that its own parts hold is freed late
+
+    def near(self, first: int, stop: int) -> list[str]:
+        """The words of the whole text."""
+        return self._all[max(0, self._first + first) : self._first + stop]
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Sections that begin here: those of the family and of the past end with an empty line."""
+        begin = self.text.rfind("\n", 0, self.start[0]) + 1
+        found = sections_of(self.text[begin : self.text.find("\n", self.end[-1]) + 1 or len(self.text)])
+        return tuple(Section(one.kind, begin + one.start, begin + one.end, begin + one.heading) for one in found)
+
+
+def _moved(one: Occurrence, first: int) -> Occurrence:
+    """A trigger of a text as one of its tokens from `first` on."""
+    cue_tokens = tuple(i - first for i in one.cue_tokens)
+    return one._replace(first=one.first - first, last=one.last - first, cue_tokens=cue_tokens)
 
 
 def _judged(told: Claim, shares: Sequence[float]) -> Claim:

@@ -39,9 +39,10 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 _NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
 ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
 ANSWER_ENDS: Final = r"(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))"
-ANSWER: Final = r"(?<=[^\W\d_]{{2}}[ \t]){}" + ANSWER_ENDS
-"""A short answer at the end of an item of a form."""
-BOX: Final = r"(?:\[ {0,2}\]|\( {1,2}\)|[☐□▢◻○])"
+ANSWER: Final = r"{}(?<=[^\W\d_]{{2}}[ \t].){}" + ANSWER_ENDS
+"""A short answer at the end of an item of a form. Like the forms below it begins with its sign, not with what stands
+before it: the search then skips everything else at once."""
+BOX: Final = r"[\[(☐□▢◻○](?:(?<=\[) {0,2}\]|(?<=\() {1,2}\)|(?<=[☐□▢◻○]))"
 TICKED: Final = r"(?:\[ ?[xX✓✗] ?\]|\( ?[xX] ?\)|[☑☒⊠■◼●✓✔])"
 """Boxes of a form as they are typed: left empty, and ticked."""
 NO: Final = (
@@ -52,12 +53,12 @@ NO: Final = (
 """Pattern of a negative answer to a question; "Vaskulitis? Kein Fieber." answers another one."""
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\.(?!\w)|\Z))"),
-    "(a-)": re.compile(r"(?<=[^\W\d_])[-–−](?=[ \t]*(?:,[ \t]|[;/|\n]|\.(?!\w)|\Z))"),
+    "(a-)": re.compile(r"[-–−](?<=[^\W\d_].)(?=[ \t]*(?:,[ \t]|[;/|\n]|\.(?!\w)|\Z))"),
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
     "(? nein)": re.compile(rf"\?(?=(?:[^?.;:\n]{{0,40}}(?:[=-]>|→|:)|)\s{{0,2}}(?i:{NO})(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?[0–−-](?=[ \t]*(?:[,;/\n]|\.(?!\w)|\Z))"),
-    "( 0)": re.compile(ANSWER.format("0")),
-    "( n)": re.compile(ANSWER.format(r"n\.?")),
+    "( 0)": re.compile(ANSWER.format("0", "")),
+    "( n)": re.compile(ANSWER.format("n", r"\.?")),
     **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }
@@ -200,9 +201,10 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
             numbers.append((head, row))
     signs = {row.trigger: row for row in rows if not row.elements}
     plain = [re.escape(sign) for sign in sorted(signs, key=len, reverse=True) if sign not in FORMS]
+    ends = dict.fromkeys(ending for head, _ in endings for ending in head.endings)
     return Table(
         tuple(rows),
-        Words(frozenset(by_word), tuple(by_stem), tuple(e for head, _ in endings for e in head.endings), bool(numbers)),
+        Words(frozenset(by_word), tuple(by_stem), tuple(ends), bool(numbers)),
         {word: tuple(some) for word, some in by_word.items()},
         {stem: tuple(some) for stem, some in by_stem.items()},
         tuple(endings),

@@ -35,7 +35,7 @@ def _decimal(match: re.Match[str]) -> str:
     return f"{whole}.{part}" if part else whole
 
 
-_STEM = re.compile(r"(?:e[nmrs]?|s|n)$")
+_ENDINGS = frozenset(("en", "em", "er", "es"))
 
 
 def word_key(word: str) -> str:
@@ -43,16 +43,15 @@ def word_key(word: str) -> str:
 
     Stems of at least four characters; endings are those of German declension.
     """
-    if (side := side_of(word)) is not None:
-        return side
-    if word in TIMES:
-        return TIMES[word]
-    if word in QUALIFIERS:
-        return QUALIFIERS[word]
-    if len(word) < 5:
-        return word
+    named = side_of(word) or TIMES.get(word) or QUALIFIERS.get(word)
+    if named or len(word) < 5:
+        return named or word
     folded = word.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
-    return _STEM.sub("", folded) if len(folded) > 5 else folded
+    if len(folded) <= 5:
+        return folded
+    if folded[-2:] in _ENDINGS:
+        return folded[:-2]
+    return folded[:-1] if folded[-1] in "ens" else folded
 
 
 def name_key(word: str) -> str:
@@ -80,17 +79,13 @@ def places_of(words: Iterable[str]) -> dict[str, list[int]]:
 def by_key(word_places: Mapping[str, list[int]], keys: Mapping[str, str]) -> dict[str, list[int]]:
     """Places by key, of the places of each word; a word without a key is its own. What one word alone has is shared,
     not copied: nobody changes it."""
-    places: dict[str, list[int]] = {}
-    joined: set[str] = set()
-    for word, where in word_places.items():
-        key = keys.get(word, word)
-        if key not in places:
-            places[key] = where
-        elif key in joined:
-            places[key] += where
-        else:
-            places[key] = [*places[key], *where]
-            joined.add(key)
-    for key in joined:
-        places[key].sort()
+    places = dict(word_places)
+    moved = [(word, key) for word, key in keys.items() if key != word]
+    for word, _ in moved:
+        del places[word]
+    joined: dict[str, list[list[int]]] = {}
+    for word, key in moved:
+        joined.setdefault(key, [places[key]] if key in places else []).append(word_places[word])
+    for key, lists in joined.items():
+        places[key] = lists[0] if len(lists) == 1 else sorted(i for where in lists for i in where)
     return places

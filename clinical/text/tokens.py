@@ -51,14 +51,19 @@ BOX_SIGNS = "[]☐☒☑□■"
 """Signs of which the boxes of a form are typed."""
 _PARTING = ",()/" + BOX_SIGNS
 _LINE = re.compile(r"[^\n]+")
+_LINE_END = re.compile(r"\n")
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
+_BRACKET = re.compile(r"[()]")
 _FINAL = re.compile(r"[.!?][\"“”’»«']?(?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
 
 
 class SourceText:
     """A text, its tokens and the indexes over them. Built in one pass, linear in the length of the text."""
+
+    followed = False
+    """True for a run of a text's tokens behind which there are more."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -161,7 +166,8 @@ class SourceText:
 
     @cached_property
     def _name_keys(self) -> dict[str, str]:
-        return of_each(name_key, (word for word in self.word_places if word[0] != "#"))
+        keys = of_each(name_key, (word for word in self.word_places if word[0] != "#"))
+        return {word: key for word, key in keys.items() if key != word}
 
     @cached_property
     def name_places(self) -> dict[str, list[int]]:
@@ -227,9 +233,26 @@ class SourceText:
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
         """Tokens of three and more characters with a full stop behind them."""
-        text, end = self.text, self.end
-        dotted = (i for i in range(len(self)) if text[end[i] : end[i] + 1] == "." and self.words[i][0] != "#")
-        return tuple(i for i in dotted if len(self.words[i]) >= 3)
+        text, each = self.text + " ", enumerate(zip(self.words, self.end, strict=True))
+        return tuple(i for i, (word, at) in each if len(word) >= 3 and text[at] == "." and word[0] != "#")
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """Number of open brackets at each token."""
+        depths = [0] * len(self)
+        depth = at = 0
+        for match in _BRACKET.finditer(self.text):
+            first = bisect_left(self.start, match.start(), at)
+            if depth:
+                depths[at:first] = [depth] * (first - at)
+            depth, at = max(0, depth + (1 if match.group() == "(" else -1)), first
+        if depth:
+            depths[at:] = [depth] * (len(self) - at)
+        return depths
+
+    def near(self, first: int, stop: int) -> list[str]:
+        """The words from one token on, before another, whatever stands between them."""
+        return self.words[max(0, first) : stop]
 
     def is_hyphened(self, i: int) -> bool:
         """True if token `i` is joined to the one before by a hyphen, at a line end or not."""
@@ -251,12 +274,14 @@ class SourceText:
     @cached_property
     def _gaps(self) -> list[int]:
         """Divider between each token and the one before it. Few different signs stand between the words of a text."""
-        text, gaps = self.text, [SPACE]
+        text = self.text
         glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
         signs = of_each(_sign_of, glues)
-        for i, glue in enumerate(glues, 1):
-            final, gap = signs[glue]
-            gaps.append(STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap)
+        gaps = [SPACE, *(signs[glue][1] for glue in glues)]
+        final = {glue for glue, sign in signs.items() if sign[0]}
+        for i, glue in enumerate(glues, 1) if final else ():
+            if glue in final and not self._is_abbreviation(i - 1, i, glue):
+                gaps[i] = STOP
         return gaps
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
@@ -299,7 +324,12 @@ class SourceText:
     @cached_property
     def _ends(self) -> list[bool]:
         """For each token, true if a clause ends before it."""
-        return [gap >= STOP or (gap > SPACE and self._ends_line(i)) for i, gap in enumerate(self._gaps)]
+        gaps = self._gaps
+        ends = [gap >= STOP for gap in gaps]
+        for i in sorted({bisect_right(self.start, match.start()) for match in _LINE_END.finditer(self.text)}):
+            if 0 < i < len(gaps) and SPACE < gaps[i] < STOP:
+                ends[i] = self._ends_line(i)
+        return ends
 
     def _ends_line(self, i: int) -> bool:
         """True if a finished line ends before token `i`."""

@@ -100,10 +100,13 @@ TITLES = word_set(
 SALUTATIONS = word_set("herr herrn frau hr fr hrn")
 
 
+_SIDED = tuple(SIDE_STEMS)
+
+
 def side_of(word: str) -> str | None:
     """The key of the side a spelled word names, or None."""
     found = SIDES.get(word)
-    if found is None and len(word) > 7:
+    if found is None and len(word) > 7 and word.startswith(_SIDED):
         found = next((side for stem, side in SIDE_STEMS.items() if word.startswith(stem)), None)
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import gc
 import json
 import resource
@@ -62,6 +63,10 @@ def main() -> None:
     way = way_of(sys.argv[1], Path(sys.argv[2]))
     gc.collect()
     gc.freeze()  # as the servers do: what was loaded before is not gone through again
+    with contextlib.suppress(ImportError):  # which code of before has not
+        from clinical.loaded import keep_loaded
+
+        keep_loaded()
     for line in sys.stdin:
         asked = json.loads(line)
         began = _spent()

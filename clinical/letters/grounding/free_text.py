@@ -95,8 +95,8 @@ def _refuted(source: Reading, found: TokenMatch, value: Reading, kind: Kind) -> 
     if kind == "verbatim" or (kind == "procedure" and found.first and source.words[found.first - 1] in _MEANS):
         return False
     start, end = source.start[found.first], source.end[found.last]
-    first = source.ruled(start, source.end[found.first])  # of its first word too: "nicht insulinpflichtiger Diabetes"
-    claims = (source.ruled(start, end), first)
+    first = source.told(start, source.end[found.first])  # of its first word too: "nicht insulinpflichtiger Diabetes"
+    claims = (source.told(start, end), first)
     denied = any(_denies(claim, start, kind) for claim in claims)
     if denied and not value.speaks_of("negation"):
         return True

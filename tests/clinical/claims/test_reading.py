@@ -1,9 +1,13 @@
 """Readings of a text beside the claims of `probes.tsv`: axes, markers, sides, layout, in linear time."""
 
+import gc
 import time
+import weakref
+from dataclasses import replace
 
 import pytest
 
+from catalog_build.training.letters import read_letters
 from clinical.claims import Reading
 
 
@@ -100,3 +104,43 @@ def test_a_numbered_line_of_a_form_ends_the_line_before_it():
     claims = {name: reading.ruled(at := text.index(name), at + len(name)).negation for name in
               ("Lumboischialgie", "Spondylodiszitis", "Morbus Bechterew")}  # fmt: skip
     assert claims == {"Lumboischialgie": "affirmed", "Spondylodiszitis": "excluded", "Morbus Bechterew": "excluded"}
+
+
+@pytest.mark.parametrize("author", sorted(read_letters("train"))[:4])
+def test_a_paragraph_tells_of_its_words_what_the_whole_text_does(author):
+    text = "\n\n".join(letter.text for letter in read_letters("train")[author])[:12_000]
+    reading = Reading.of(text)
+    places = list(zip(reading.start, reading.end, strict=True))
+    spans = [*places, *((start, places[i + 2][1]) for i, (start, _) in enumerate(places[:-2]))]
+    assert all(
+        reading.told(*span) == replace(reading.ruled(*span), section=reading.told(*span).section) for span in spans
+    )
+    assert any(reading.told(*span).is_denied for span in spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Ausgeschlossen wurden:\n\nPneumonie\nGicht\n\nAsthma", "Pneumonie"),
+        ("Kein Hinweis auf\n\nPneumonie\nGicht", "Gicht"),
+        ("Familienanamnese: Gicht\n\nAsthma", "Asthma"),
+        ("Familienanamnese:\nVater Gicht\nAsthma\n\nPneumonie", "Asthma"),
+        ("Kein Fieber\n\nAsthma (nicht Gicht\n\nPneumonie) neg.", "Pneumonie"),
+    ],
+)
+def test_what_governs_over_an_empty_line_is_read_with_what_it_governs(text, name):
+    reading, start = Reading.of(text), text.index(name)
+    claims = (reading.told(start, start + len(name)), reading.ruled(start, start + len(name)))
+    assert replace(claims[0], section=None) == replace(claims[1], section=None)
+
+
+def test_a_text_goes_with_its_reading_and_not_when_garbage_is_looked_for():
+    gc.disable()
+    try:
+        reading = Reading.of("Kein Fieber.\n\nMutter: Gicht")
+        assert reading.told(5, 11).is_denied
+        gone = weakref.ref(reading)
+        del reading
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
+from clinical.claims import Words
 from clinical.contract import DocumentType
 from clinical.letters.grounding.enumerations.boxes import State, label_before, state_of
 from clinical.letters.grounding.enumerations.circumstances import Circumstances, says
@@ -75,7 +76,8 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
     """(strength, first token, last token, value) of every place that counts, strongest first; none where the text has
     too many. Whether a place counts is asked in that order, so that who takes the first pays for no other."""
     source = letter.source
-    found = {value: [(phrase, list(matches(source, phrase))) for phrase in phrases(field, value)]
+    heads: dict[Words, list[int]] = {}
+    found = {value: [(phrase, list(matches(source, phrase, heads))) for phrase in phrases(field, value)]
              for value in values(field)}  # fmt: skip
     options = [source.word_places.get(word, ()) for words in _OPTIONS.get(field, {}).values() for word in words]
     known = {place for pairs in found.values() for _, places in pairs for place in places}

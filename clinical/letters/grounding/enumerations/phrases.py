@@ -101,12 +101,18 @@ def choices(field: str) -> frozenset[str]:
     return frozenset(words | {"m", "w", "d", "divers"} if field == "patient.geschlecht" else words - LABELS)
 
 
-def matches(source: SourceText, phrase: Phrase) -> Iterator[range]:
-    """Every place of a phrase, as token numbers, in the order of the text."""
+def matches(source: SourceText, phrase: Phrase, known: dict[Words, list[int]] | None = None) -> Iterator[range]:
+    """Every place of a phrase, as token numbers, in the order of the text. `known`: the places of the first words met
+    so far, for a caller that asks for many phrases of one text, which begin with the same few."""
     elements = phrase.elements
     head = next(element for element in elements if isinstance(element, Words))
     lead = elements.index(head)
-    for start in _places(source, head):
+    places = known.get(head) if known is not None else None
+    if places is None:
+        places = _places(source, head)
+        if known is not None:
+            known[head] = places
+    for start in places:
         if lead and not divided(source, start, elements[0]):
             continue
         behind = _fits(source, head, start)
