@@ -51,7 +51,8 @@ def train_questions(letters: Iterable[LabelledLetter]) -> HashedRegression:
 
 
 def _fitted(lessons: Sequence[QuestionLesson]) -> HashedRegression:
-    asks, learned = (np.concatenate([one[n] for one in lessons])[:, None] for n in (1, 2))
+    asks = np.concatenate([one.asks for one in lessons])[:, None]
+    learned = np.concatenate([one.learned for one in lessons])[:, None]
     return regression([row for one in lessons for row in one.rows], asks, learned, STRENGTH)
 
 
