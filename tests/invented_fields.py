@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from clinical.contract import Arztbrief, ExtractRequest, ExtractResponse
 from clinical.contract.shared import Frozen
@@ -59,4 +60,6 @@ def served(text: str = LETTER) -> tuple[ExtractResponse, FakeModel]:
     model = FakeModel(Pass=ANSWER)
     request = ExtractRequest(document_type="arztbrief", text=text, evidence=True)
     fields = {**FIELDS, **{row.path: row for row in MORE}}
-    return asyncio.run(extract(request, model, documents={**DOCUMENTS, "arztbrief": Pass}, fields=fields)), model
+    answer = extract(request, model, documents={**DOCUMENTS, "arztbrief": Pass}, fields=fields)
+    with ThreadPoolExecutor(1) as pool:  # a browser's event loop may run in this thread
+        return pool.submit(asyncio.run, answer).result(), model
