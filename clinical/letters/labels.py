@@ -68,7 +68,8 @@ LABELS: dict[str, str] = {
     "datumunterschrift datumundunterschrift ortdatumunterschrift datumvisum dat",
     "eingang": "eingegangen eingang eingegangenam gesendet gesendetam datumeingang",
     "dringlichkeit": "dringlichkeit priorität triage prio dringlichkeitsstufe priorisierung terminart",
-    "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung kostengutsprachestatus",
+    "kostengutsprache": "kostengutsprache kogu kostenübernahme kostenzusage bewilligung genehmigung "
+    "kostengutsprachestatus",
     "art": "aufenthalt aufnahmeart behandlungsart behandlung aufenthaltsart art behandlungsform setting",
     "fragestellung": "fragestellung grund bitteum wirbittenum ichbitteum frage fragestellungen konkretefrage "
     "zuweisungsgrund auftrag anliegen "
@@ -93,7 +94,7 @@ LABELS: dict[str, str] = {
     "autor autorin verfasser verfasserin berichterstatter heimarzt heimärztin notarzt notärztin einweisenderärztin "
     "zuweisende zuweisender überweisender überweisende einweisender anfordernde ha auftraggebendearztpraxis "
     "angemeldetdurch darzt dnarzt "
-    "anmelder anmeldendeinstitution anmeldendeklinik anmeldendesspital anmeldendeärztin anmeldenderarzt",
+    "anfordernd anmelder anmeldendeinstitution anmeldendeklinik anmeldendesspital anmeldendeärztin anmeldenderarzt",
     "empfaenger": "empfangendestelle empfangendeklinik aufnehmendeklinik zugewiesenestelle zielpraxis "
     "konsiliararzt zielstelle zielabteilung zuhanden zuhändenvon gehtan gerichtetan abteilungklinik "
     "aufnehmendesspital aufnehmendeshaus adressiertan in zuhändender empfänger empfängerin an zuweisungan "
@@ -242,8 +243,8 @@ def _umlauts(word: str) -> str:
 
 def heading_field(text: str) -> str | None:
     """The field whose section a heading begins, "" for another section, None for no heading."""
-    if len(text) > KEY_MAX:
-        return None
+    if len(text) > KEY_MAX or "?" in text.rstrip("? "):
+        return None  # a heading asks nothing
     word = key(text)
     if not word:
         return None

@@ -194,11 +194,14 @@ class _Alignment:
         return self._judge(first, last)
 
     def _take(self, k: int, i: int, step: tuple[int, int]) -> tuple[int, int]:
-        for role in self.value.roles[k : k + step[1]]:
-            if role == "plain":
-                self.plain += 1
-                self.matched += 1
+        said = sum(map(self._says, range(k, k + step[1])))
+        self.plain += said
+        self.matched += said
         return i + step[0], k + step[1]
+
+    def _says(self, k: int) -> bool:
+        """True if token `k` of the value counts for its overlap with the text: a title alone evidences nothing."""
+        return self.value.roles[k] == "plain" and self.value.source.words[k] not in TITLES
 
     def _leave_out(self, k: int, role: str) -> bool:
         """A token of the value that the text lacks: never one with meaning, nor any where all must be there."""
@@ -209,7 +212,7 @@ class _Alignment:
         self.inserted += 1
         self.pending = role
         if role == "plain":
-            self.plain += 1
+            self.plain += self._says(k)
             self.apart += 1
         return self.apart <= self.thresholds.skip
 

@@ -8,10 +8,9 @@ from typing import get_args
 
 from clinical.claims import either
 from clinical.contract import Zuweisung
-from clinical.letters.grounding import named_choice
+from clinical.letters.grounding import Circumstances, named_choice
 from clinical.letters.labels import label_of
 from clinical.letters.layout import LetterLayout
-from clinical.text import SourceText
 
 _LABELS = {
     "versicherung.klasse": "klasse",
@@ -34,7 +33,11 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("beantragt", r"beantragt|eingereicht"),
         ("liegt_vor", r"(?:liegt\s(?:bei|vor)|vorhanden|erteilt|vorliegend|genehmigt)"),
     ),
-    "dringlichkeit": (("notfall", r"notfall"), ("dringlich", r"dringlich|dringend"), ("elektiv", r"elektiv|geplant")),
+    "dringlichkeit": (
+        ("notfall", r"notfall"),
+        ("dringlich", r"(?<!vor)dringlich|dringend"),
+        ("elektiv", r"elektiv|planbar|geplant"),
+    ),
 }
 _NEGATED = re.compile(rf"\b(?:{either('@denying', '@answered_no')}|offen\w*)\b", re.IGNORECASE)
 _BOX = re.compile(r"\[\s?[xX✓✔]?\s?\]|\(\s?[xX]?\s?\)(?=\s?\w)|[☐□◻☒☑■●○]")
@@ -53,8 +56,8 @@ def allowed(path: str) -> tuple[str, ...]:
 class ChoiceReader:
     """Reads the fixed lists of one sheet."""
 
-    def __init__(self, sheet: LetterLayout, source: SourceText) -> None:
-        self.sheet, self.source = sheet, source
+    def __init__(self, sheet: LetterLayout, circumstances: Circumstances) -> None:
+        self.sheet, self.circumstances = sheet, circumstances
 
     def read(self, path: str) -> str | None:
         """The value, or None where the letter states none or several."""
@@ -74,7 +77,7 @@ class ChoiceReader:
                 return value
         if labelled and path in ("dringlichkeit", "versicherung.klasse"):
             return None
-        value = named_choice(self.source, path)
+        value = named_choice(self.circumstances, path)
         return value if value in allowed(path) else None
 
     def _meant(self, path: str, text: str) -> str | None:

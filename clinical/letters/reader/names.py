@@ -252,7 +252,7 @@ def surname_first(words: list[str], register: bool) -> bool:
 _RANK = (
     r"o\.\s?Univ\.?|Ao\.|Univ\.?\s?-?|Uriv\.-?|Prim\.?(?:aria)?|Prof(?:essor)?(?:in)?\.?|Priv\.?\s?-?\s?Doz\.?|PD|"
     r"P\.D\.|Doz\.?|"
-    r"OA|OÄ|CA|CÄ|AA|AÄ|Drs?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|(?:O?MR|HR)(?=\s(?:Dr|Univ|"
+    r"OA|OÄ|CA|CÄ|AA|AÄ|Dr(?:es|s)?\.?a?(?:in)?\.?|Drª|DDr\.?|DDDr\.?|Dr\.in|Mag\.(?:a|ª)|Mag\.?|(?:O?MR|HR)(?=\s(?:Dr|Univ|"
     r"Prof|Prim|DDr|Doz))|Dipl\.?\s?-?\s?(?:Ing|Med|Psych|Ärztin|"
     r"Arzt)?\.?|DI|Ing\.?|"
     r"MUDr\.?|lic\.|Universitätsprofessor(?:in)?|Primar(?:ia|ius|ärztin|arzt)?|Chefarzt|Chefärztin|Oberarzt|"
@@ -262,7 +262,7 @@ _RANK = (
 _DEGREE = (
     r"(?:et|r?rned|med|pract|prakt|univ(?:ers?)?|uni|phil|habil|dent|mult|h\.?\s?c|rer|nat|sc|theol|jur|psych|scient|"
     r"hum|biol|vet)"
-    r"\b\.?"
+    r"\b\.?|\(Univ\.\s?[^()]{2,20}\)"
 )
 TITLE = re.compile(rf"(?:{_RANK})(?=[\s.A-ZÄÖÜ-]|$)")
 _TITLES = re.compile(rf"(?:(?:{_RANK}|{_DEGREE})[\s.,-]*(?![a-zäöüß]))+")
@@ -335,12 +335,14 @@ def is_name_word(word: str) -> bool:
         and (len(plain) > 1 or word.endswith("."))
         and bare.lower() not in NOT_A_NAME
         and not _OF_DOCUMENTS.search(bare)
-        and _VOWEL.search(plain) is not None
+        and (_VOWEL.search(plain) or _INITIALS.fullmatch(bare)) is not None
     )
 
 
 _VOWEL = re.compile(r"[aeiouyäöüàáâãåæèéêëìíîïòóôõøùúûýıąęœ]|^.$|^[^\W\d_]\.", re.IGNORECASE)
 """Vowel, initial or single character: abbreviations like `MRT` and `LWS` have none."""
+_INITIALS = re.compile(r"(?:Th|Ch|Chr|Ph|Rh)(?:\.-[A-ZÄÖÜ])?|[A-ZÄÖÜ]\.-[A-ZÄÖÜ]")
+"""First names cut short: `Th.`, `H.-J.`, without their last stop."""
 _OF_DOCUMENTS = re.compile(
     r"(?:bericht|brief|befund|überweisung|einweisung|zuweisung|verlegung|anmeldung|anforderung|anfrage|protokoll|"
     r"mitteilung|formular|schreiben|verordnung|konsil|termin|ambulanz|klinik|spital|krankenhaus|abteilung|"
@@ -516,9 +518,12 @@ def doctor_in(text: str) -> str | None:
 
 
 def same_person(one: str, other: str) -> bool:
-    """True if two wordings name the same surname."""
+    """True if two wordings name the same surname, also the first of a double one, and no other first name."""
     a, b = strip_titles(one).lower().split(), strip_titles(other).lower().split()
-    return bool(a) and bool(b) and (a[-1] == b[-1] or set(a) <= set(b) or set(b) <= set(a))
+    if not a or not b or set(a) <= set(b) or set(b) <= set(a):
+        return bool(a and b)
+    surnames = a[-1].split("-")[0] == b[-1].split("-")[0]
+    return surnames and (len(a) < 2 or len(b) < 2 or a[0][0] == b[0][0])
 
 
 def ticked_word(value: str) -> str:

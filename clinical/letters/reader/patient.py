@@ -474,7 +474,7 @@ _MAN = re.compile(
     r"\bHerr Pat|\bder Pat\.|\b(?:über|von)\s(?:o\.\s?g\.|obgenannten|oben genannten)\sPatienten\b"
 )
 _SEX_CELL = re.compile(
-    r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀|frau)|(m|männl\.?|männlich|♂|herrn?))\s?\)?$", re.IGNORECASE
+    r"^\(?\s?(?:(w|weibl\.?|weiblich|f|♀|frau)|(m|männl\.?|männlich|♂|herrn?|hr\.))\s?\)?$", re.IGNORECASE
 )
 _SEX_NEAR = re.compile(r"[\s,;(|/](?:(weiblich|w|W|♀)|(männlich|m|M|♂))(?=[\s,;)|]|$)")
 
@@ -488,8 +488,8 @@ _SEX_BEHIND_DAY = re.compile(
 def stated_sex(sheet: LetterLayout, name: Name | None, lines: range) -> str | None:
     """m or w as stated: by label, beside the name, by the patient's own salutation, by Patientin and Patient."""
     said = (
-        ticked_word(sheet.value("geschlecht") or "")
-        or ticked_salutation(sheet.lines[:60])
+        ticked_salutation(sheet.lines[:60])
+        or ticked_word(sheet.value("geschlecht") or "")
         or sheet.value("anrede")
         or ""
     )

@@ -11,7 +11,7 @@ from typing import Any
 from clinical.budget import Budget
 from clinical.claims import either, names_relative
 from clinical.contract import DocumentType
-from clinical.letters.grounding import named_sex
+from clinical.letters.grounding import Circumstances, named_sex
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.choices import ChoiceReader
 from clinical.letters.reader.hashed import ReaderModels
@@ -21,7 +21,7 @@ from clinical.letters.reader.lists import ListReader
 from clinical.letters.reader.names import given, is_name_word
 from clinical.letters.reader.parties import PartyReader
 from clinical.letters.reader.patient import AddressReader, PatientReader, stated_sex
-from clinical.letters.reader.sentences import sentences
+from clinical.letters.reader.question import question_of
 from clinical.text import SourceText, dates_of
 
 _NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d(?:-[A-Z]{1,3}-|[\d./-])*(?:\s\d{2,})*")
@@ -61,30 +61,6 @@ _INSURER_BESIDE = re.compile(
     r"\b(?:KK|Krankenkasse|Krankenversicherer|Krankenversicherung)(?:\sde[rs]\s\w+)?\s?:\s(?!privat|allg)"
     r"([^\W\d_a-zäöü][\w-]+(?:[ ][A-ZÄÖÜ][\w/-]+)?)"
 )
-_ASKED = re.compile(
-    r"\b(?i:(?:könnte(?:st|n|t)|kannst|würde(?:st|n|t)|magst)\s(?:du|ihr|sie)\b|wärst du|"
-    r"bitten?(?:\swir|\sich)?\s(?:sie\s)?(?:(?:höflich|freundlich|daher|dringend|herzlich|somit|"
-    r"deshalb)\s){0,2}u[mr]n?|"
-    r"ersuche[n]?\s(?:wir\s|ich\s)?um|"
-    r"frage(?:n)?\s(?:nach|ist|sind|lautet|wäre)|erbitte[n]?|erb\.|wäre\saus|können\ssie|(?:sehr|überaus)\sdankbar)(?!\w)|"
-    r"^Bitte\s(?:um\s)?[^\W\d_a-zäöü]|^Bitte\s\w+en\sSie\b"
-)
-_ANSWERED = re.compile(
-    r"\b(?:baten|batest|gebeten\shatten?)\b.{0,60}\bum\b|\bmit\sder\s(?:Frage|Fragestellung)\b|"
-    r"\b(?:Ihre|Deine|Eure)\sFrage\s(?:war|nach|ob)|^(?:Zu\sklären|Erbeten)\swar|\bwolltest?(?:en)?\swissen",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Sentence of a report that says what was asked."""
-_ANSWERS_WITHIN = 4
-"""Sentences of a report in which it says so."""
-_ASKED_INLINE = re.compile(
-    r"(?:^|[.;]\s|[ \t]{2})(?:Konkrete\s)?Frage(?:stellung)?n?:\s([^\n?]{6,300}\?)", re.MULTILINE
-)
-_NO_QUESTION = re.compile(
-    r"rückruf|antworten sie nicht|termin\w*\s?(?:absprache|vereinbarung)|bitte melden|beachten", re.IGNORECASE
-)
-QUESTION_MAX = 400
-_ANSWER_LINES = 12
 HEADED = frozenset(("diagnosen", "medikation", "eingriffe", "procedere", "fragestellung"))
 """Fields whose values stand below a heading."""
 
@@ -104,14 +80,13 @@ class RulesReader:
         budget = budget or Budget()
         budget.check()
         self.sheet = LetterLayout(text, budget)
-        self.source = SourceText(text)
+        self.text = text
         self.dates = dates_of(self.sheet.text)
         self.patients = PatientReader(self.sheet, self.dates)
         self.found = self.patients.read()
         self.parties = PartyReader(self.sheet, self.found.name)
         self.written = letter_date(self.sheet, self.dates, self.found.born)
         self.lists = ListReader(self.sheet, self.written, models)
-        self.choices = ChoiceReader(self.sheet, self.source)
 
     def lists_by_heading(self) -> list[tuple[str, str]]:
         """The sections of the letter that head a list or the question: (field, text)."""
@@ -125,27 +100,29 @@ class RulesReader:
     def read(self, kind: DocumentType) -> dict[str, Any]:
         """All fields of the document, as `read_letter`."""
         title, _ = title_of(self.sheet)
+        circumstances = Circumstances(SourceText(self.text), kind)
+        choices = ChoiceReader(self.sheet, circumstances)
         lists = self.lists.read()
         form: dict[str, Any] = {
             "dokument": {"typ": title, "datum": self.written},
-            "patient": self._patient(),
-            "versicherung": {"name": self._insurer(), "klasse": self.choices.read("versicherung.klasse")},
+            "patient": self._patient(circumstances),
+            "versicherung": {"name": self._insurer(), "klasse": choices.read("versicherung.klasse")},
             "absender": self.parties.sender(kind == "zuweisung").model_dump(),
             "empfaenger": self.parties.recipient(kind == "zuweisung").model_dump(),
-            "aufenthalt": {"art": self.choices.read("aufenthalt.art")},
-            "fragestellung": self._question(kind),
+            "aufenthalt": {"art": choices.read("aufenthalt.art")},
+            "fragestellung": question_of(self.lists.statements, kind),
             "diagnosen": lists["diagnosen"],
             "medikation": lists["medikation"],
         }
         if kind == "zuweisung":
-            return form | {key: self.choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
+            return form | {key: choices.read(key) for key in ("kostengutsprache", "dringlichkeit")}
         form["eingriffe"] = [
             {"bezeichnung": one.name, "datum": one.day} for one in self.lists.dated(lists["eingriffe"])
         ]
         form["procedere"] = lists["procedere"]
         return form
 
-    def _patient(self) -> dict[str, Any]:
+    def _patient(self, circumstances: Circumstances) -> dict[str, Any]:
         name = self.found.name
         street, plz, ort = AddressReader(self.sheet).read(self.found)
         return {
@@ -153,7 +130,7 @@ class RulesReader:
             "vorname": name.first if name else None,
             "geburtsdatum": self.found.born,
             "geschlecht": stated_sex(self.sheet, name, self.found.lines)
-            or named_sex(self.source, name.last if name else None),
+            or named_sex(circumstances, name.last if name else None),
             "strasse": street,
             "plz": plz,
             "ort": ort,
@@ -231,59 +208,6 @@ class RulesReader:
             return behind[1]
         known = _INSURERS.search(value) or _OF_ACCIDENTS.search(value)
         return known[0] if known else None
-
-    def _question(self, kind: DocumentType) -> str | None:
-        for section in self.sheet.sections:
-            if section.field == "fragestellung" and (whole := _paragraph(section.lines)):
-                return whole
-        if told := _ASKED_INLINE.search(self.sheet.text[:20_000]):
-            return told[1]
-        if kind != "zuweisung":
-            return self._answered()
-        first = self.sheet.greeting + 1 if self.sheet.greeting < len(self.sheet.lines) else 0
-        text = "\n".join(self.sheet.lines[first : self.sheet.closing])
-        asked = [
-            one
-            for part in re.split(r"\n\s*\n|(?<=[.?!:])\n", text)
-            for sentence in sentences(part.strip())
-            for one in re.split(r"(?<=\?)\s+(?=\S{3})", sentence)
-            if (_ASKED.search(one) or one.endswith("?")) and len(one) < QUESTION_MAX and not _NO_QUESTION.search(one)
-        ]
-        asked = [one for one in asked if not _INTRODUCES.search(one)] or asked
-        if len(asked) > 1 and asked[0].endswith("?") and asked[1].endswith("?"):
-            asked[0] = f"{asked[0]} {asked[1]}"
-        return _ASKING.sub("", asked[0]) if asked else None
-
-    def _answered(self) -> str | None:
-        """The question that a report answers, as one of its first sentences says it."""
-        if self.sheet.greeting >= len(self.sheet.lines):
-            return None
-        lines = self.sheet.lines[self.sheet.greeting + 1 :][:_ANSWER_LINES]
-        told = sentences("\n".join(lines).strip())[:_ANSWERS_WITHIN]
-        return next((one for one in told if len(one) < QUESTION_MAX and _ANSWERED.search(one)), None)
-
-
-_INTRODUCES = re.compile(r"\bgeb(?:\.|oren)\s|\*\d|\d\.\s?(?:19|20)\d\d\b")
-"""A sentence with the patient's birth date asks less than another that asks as well."""
-_ASKING = re.compile(r"^(?:Erbitte|Erbeten|Bitte|Frage|Fragen)\s?:\s")
-
-
-def _paragraph(lines: list[str]) -> str | None:
-    """The lines up to the first empty one, as one text."""
-    kept: list[str] = []
-    for line in lines:
-        if not line.strip():
-            if kept:
-                break
-            continue
-        kept.append(line.strip())
-    first, *more = sentences(" ".join(kept)) or [""]
-    whole = (
-        " ".join([first, *(one for one in more if "?" in one)])
-        if "?" in "".join(more) or _ASKED.search(first)
-        else first
-    )
-    return whole if 3 < len(whole) <= QUESTION_MAX else None
 
 
 def _is_person(words: list[str]) -> bool:

@@ -244,8 +244,12 @@ class JudgedStatements:
         return StatementFeatures(self.sheet, self.all, self.written)
 
     @cached_property
+    def rows(self) -> list[list[int]]:
+        return self.features.rows()
+
+    @cached_property
     def likely(self) -> NDArray[np.float32]:
-        return self.model.judge(self.features.rows())
+        return self.model.judge(self.rows)
 
     def of(self, name: str) -> Iterator[LetterStatement]:
         """The statements that likely belong to a list."""

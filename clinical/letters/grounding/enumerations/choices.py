@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Final
 
 from clinical.claims import Words
-from clinical.contract import DocumentType
 from clinical.letters.grounding.enumerations.boxes import State, label_before, state_of
 from clinical.letters.grounding.enumerations.circumstances import Circumstances, says
 from clinical.letters.grounding.enumerations.phrases import Phrase, choices, matches, phrases, values
@@ -33,7 +32,7 @@ TICKED, LABELLED, SAID, HINTED = range(4)
 
 _LABELS_OF_ROW: Final = {"versicherung.klasse": re.compile(
                              r"klasse|versicher|kasse|garant|abteilung|\bkk\b|kategorie|deckung|unterbringung", re.I),
-                         "kostengutsprache": re.compile(r"kosten|kogu|\bkgs\b", re.I),
+                         "kostengutsprache": re.compile(r"kosten|kogu|\bkgs\b|bewilligung|genehmigung", re.I),
                          "patient.geschlecht": re.compile("")}  # fmt: skip
 _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "versicherung.klasse": {"allgemein": ("allgemein", "allgemeine"), "halbprivat": ("halbprivat", "halbprivate"),
@@ -51,11 +50,9 @@ def find_choice(letter: Circumstances, field: str, value: str) -> TokenMatch | N
     return TokenMatch(best[1], best[2], whole=True) if best and best[3] == value else None
 
 
-def named_choice(source: SourceText, field: str, kind: DocumentType | None = None) -> str | None:
-    """The value of the list that the text names explicitly, or None.
-
-    `kind`: the document type, which tells a described stay (`arztbrief`) from one that is asked for (`zuweisung`)."""
-    best = _best(Circumstances(source, kind), field)
+def named_choice(letter: Circumstances, field: str) -> str | None:
+    """The value of the list that the text names explicitly, or None."""
+    best = _best(letter, field)
     return best[3] if best else None
 
 
@@ -202,7 +199,8 @@ def _is_alternative(source: SourceText, field: str, i: int) -> bool:
     return all(source.words[k].startswith(stems) for k in (i - 1, i + 1))
 
 
-_BORN = re.compile(r"[\s,]*(?:\(|\*|geb\b|geboren|jg\b|jahrgang|\d{1,2}\.\s?\d{1,2}\.)", re.IGNORECASE)
+_BORN = re.compile(r"[\s,]*(?:(\(?\*|geb\b|geboren|jg\b|jahrgang)|\(|\d{1,2}\.\s?\d{1,2}\.)", re.IGNORECASE)
+"""What stands behind the name of somebody born; a bracket or a day alone may stand behind any doctor's."""
 _GREETING = re.compile(r"(?:geehrt|verehrt|lieb|wert|geschaetzt)er?$")
 _SALUTATION = {"m": frozenset(("herr", "herrn", "hr", "hrn")), "w": frozenset(("frau", "fr"))}
 NAME_REACH = 8
@@ -227,7 +225,8 @@ def find_salutation(source: SourceText, value: str, surnames: tuple[str, ...]) -
                 break
             if any(source.names[k : k + len(name)] == name.names for name in named) and _is_own(source, i, k):
                 return TokenMatch(i, k, whole=True)
-            if k > i + 1 and _BORN.match(source.view, source.end[k - 1]) and not _is_doctor(source, i, k):
+            born = _BORN.match(source.view, source.end[k - 1]) if k > i + 1 else None
+            if born and not _is_doctor(source, i, k) and (born[1] or TITLES.isdisjoint(source.words[i + 1 : k])):
                 return TokenMatch(i, k - 1, whole=True)
     return None
 
@@ -242,9 +241,8 @@ def _is_doctor(source: SourceText, first: int, last: int) -> bool:
     return not all(source.view[source.start[j]].isupper() or source.words[j] in TITLES for j in range(first + 1, last))
 
 
-def named_sex(source: SourceText, surname: str | None) -> str | None:
+def named_sex(letter: Circumstances, surname: str | None) -> str | None:
     """The patient's sex that the text states, or None."""
-    letter = Circumstances(source)
     surnames = (surname,) if surname else ()
     return next((one for one in values("patient.geschlecht") if sex_of(letter, one, surnames)), None)
 

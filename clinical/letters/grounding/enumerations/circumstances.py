@@ -73,7 +73,9 @@ def says(name: str, word: str) -> bool:
 
 
 class Circumstances:
-    """One text with what every phrase of every list needs of it, made once."""
+    """One text with what every phrase of every list needs of it, made once.
+
+    `kind`: the document type, which tells a described stay (`arztbrief`) from one that is asked for (`zuweisung`)."""
 
     def __init__(self, source: SourceText, kind: DocumentType | None = None) -> None:
         self.source, self.kind = source, kind

@@ -143,8 +143,6 @@ _REFERRED = re.compile(
 )
 _DISTRIBUTED = re.compile(r"^\s*(?:ergeht|geht) an\b", re.IGNORECASE)
 """Whom a letter goes to, also below its signature."""
-_ORDERED = re.compile(r"^\s*(?:einsend|verordnend|auftraggeb|veranlass)", re.IGNORECASE)
-"""Labels of whom a report answers, whatever stands behind them."""
 
 
 class LetterHead:
@@ -198,14 +196,10 @@ class LetterHead:
         return [cell for one in named for cell in one.cells]
 
     def answered(self) -> list[str]:
-        """Of a report: whom it answers, by a label such as `Einsender`, or `Zuweiser` with an address."""
-        for one in self.sheet.labelled:
-            if one.field != "absender" or not self._is_referred(one):
-                continue
-            lines = [*self._cells(one), *self._continued(one.at)]
-            if _ORDERED.match(self.sheet.lines[one.at]) or any(PLACE.search(line) for line in lines):
-                return lines
-        return []
+        """Of a report: whom it answers, by a label such as `Einsender` or `Zuweiser`."""
+        referred = (one for one in self.sheet.labelled if one.field == "absender" and self._is_referred(one))
+        one = next(referred, None)
+        return [*self._cells(one), *self._continued(one.at)] if one else []
 
     def _is_referred(self, one: Labelled) -> bool:
         return _REFERRED.match(self.sheet.lines[one.at]) is not None

@@ -17,7 +17,7 @@ HOUSE = re.compile(
     r"verbund|\be\.\s?V\.|\bAG\b|\bGmbH\b|\bSpitex|\bHeim\b|pflegeheim|zentrale\b|\bpoliklinik\b|\bcharité\b|"
     r"\bNetz\b|netz\s|"
     r"ospedale|hôpital|krankenanstalt|\bstift\b|\bStudio medico|\bkurhaus|\bInselspital|privatklinik|"
-    r"rehaklinik|clinique|clinica|"
+    r"rehaklinik|clinique|clinica|universitätsmedizin|"
     r"ordination\b",
     re.IGNORECASE,
 )
@@ -121,18 +121,19 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
             department = department or (piece if house and piece == "Notfallstation" else None)
             continue
         inner = _inner(piece)
+        part = DEPARTMENT.search(piece) is not None or _may_be_part(piece)
         if inner and house is None:
             house, department = inner[1], department or inner[0]
-        elif HOUSE.search(piece) and not _is_part(piece):
-            if house and department is None and _WEAK.search(house) and not _WEAK.search(piece):
+        elif (HOUSE.search(piece) and not _is_part(piece)) or (
+            CLINIC.search(piece) and not (DEPARTMENT.search(piece) or SPECIALTY.match(piece))
+        ):
+            if house and department is None and _may_be_part(house) and not part:
                 house, department = piece, house  # `Ambulatorium, Kinderspital`
+            elif house and part:
+                department = department or piece
             house = house or piece
-        elif DEPARTMENT.search(piece) or SPECIALTY.match(piece):
+        elif part or SPECIALTY.match(piece):
             department = department or piece
-        elif CLINIC.search(piece) and house and department is None and _PART_CLINIC.match(piece):
-            department = piece
-        elif CLINIC.search(piece):
-            house = house or piece
     if house is None and department is not None and (CLINIC.search(department) or _SERVICE.search(department)):
         house, department = department, None
     return house, department
@@ -140,11 +141,17 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
 
 def _bare(piece: str) -> str:
     """Without what addresses it, without a doctor behind a specialty or who leads it."""
-    piece = re.sub(r"^(?:An die|An das|An den|An|Von|Praxis:)\s+", "", piece).strip(" :")
+    piece = re.sub(
+        r"^(?:An die|An das|An den|An|Von|Praxis:|am(?=\s[A-ZÄÖÜ]\S*(?:haus|spital|klinikum)\b))\s+", "", piece
+    )
+    piece = piece.strip(" :")
     if titled := re.search(r"(?<=\sfür\s)([\w-]+)\s(?=(?:Dr|Prof|PD|Dipl)\b)", piece):
         piece = piece[: titled.end(1)]
     led = LEADER.search(piece)
     return piece[: led.start()].strip() if led and led.start() > 20 else piece
+
+
+_ADDRESSED = re.compile(r"^(?:An die|An das|An den|An|Von|Praxis:|am(?=\s[A-ZÄÖÜ]\S*(?:haus|spital|klinikum)\b))\s+")
 
 
 def first_piece(lines: Sequence[str]) -> str | None:
@@ -168,7 +175,9 @@ def _is_a_person(piece: str) -> bool:
     return all(is_name_word(word) for word in piece.split()) and any(given(word) > 1 for word in piece.split())
 
 
-_WEAK = re.compile(r"^(?:ambulatorium|ambulanz|\w+zentrum|zentrum|institut|poliklinik|sprechstunde)\b", re.IGNORECASE)
+_WEAK = re.compile(
+    r"^(?:ambulatorium|ambulanz|\w+zentrum|(?:\w+isches\s)?zentrum|institut|poliklinik|sprechstunde)\b", re.IGNORECASE
+)
 """Houses that may be a part of a hospital named beside them."""
 _PART_CLINIC = re.compile(
     r"^(?:HNO|Haut|Frauen|Augen|Kinder|Nerven|Zahn|Schmerz|Tages|Medizinische|Chirurgische|Urologische|Neurologische)"
@@ -176,12 +185,31 @@ _PART_CLINIC = re.compile(
     re.IGNORECASE,
 )
 """Clinics that are a part of the house named beside them."""
-_OF_A_HOUSE = re.compile(r"(?:klinik|institut|abteilung|ambulatorium|ambulanz) für |[\w-]+dienst$", re.IGNORECASE)
+
+
+def _may_be_part(house: str) -> bool:
+    """True if a house may be a part of another that is named beside it."""
+    return (_WEAK.match(house) or _PART_CLINIC.match(house)) is not None
+
+
+_OF_A_HOUSE = re.compile(
+    r"^(?:klinik|institut|abteilung|ambulatorium|ambulanz) für |^Ambulatorium\s\w+ie$|[\w-]abteilung der |[\w-]dienst$",
+    re.IGNORECASE,
+)
 
 
 def is_department(house: str | None) -> bool:
-    """True if a name without an address is of a part of a house: `Augenklinik`, `Klinik für Strahlentherapie`."""
-    return house is not None and (_PART_CLINIC.match(house) or _OF_A_HOUSE.match(house)) is not None
+    """True if a name without an address is of a part of a house: `Augenklinik`, `Klinik für Strahlentherapie`,
+    `Medizin Bettenstation 4`."""
+    return (
+        house is not None
+        and (
+            _PART_CLINIC.match(house)
+            or _OF_A_HOUSE.search(house)
+            or (SPECIALTY.match(house.split(maxsplit=1)[0]) and not HOUSE.search(house))
+        )
+        is not None
+    )
 
 
 _SERVICE = re.compile(r"dienst\b", re.IGNORECASE)

@@ -6,6 +6,7 @@ import re
 
 from clinical.letters.labels import label_of
 from clinical.letters.reader.kinds import department_of_title, kind_of
+from clinical.letters.reader.names import is_name_word
 from clinical.letters.reader.parties.head import (
     ADDRESSED,
     FIRST_LINES,
@@ -46,7 +47,7 @@ _WITHIN = re.compile(r",\s|\s(?:im|am|in der|an der|des|der|vom)\s(?=[A-ZÄÖÜ]
 _WIDE = re.compile(r"\s{3,}|\t")
 _CARD = re.compile(r"name,?\svorname|\bgeb\b|geburtsdatum|versichert", re.IGNORECASE)
 """Beginnings of the patient's part of a form."""
-_PREPOSITION = re.compile(r"An\b")
+_PREPOSITION = re.compile(r"[Aa]n\b")
 """Preposition that begins an address: the lines above it are the sender's."""
 _HEADS_OF_REPORTS = 8
 """Lines of a first block from which on it is a letterhead with the address in it."""
@@ -84,7 +85,7 @@ class Recipient:
             found = Contact(abteilung=department_of_title(head.sheet.lines[head.title_line])).filled(found)
         if referral and found.count == 0:
             found = self._greeted_team()
-        found = found.filled(Contact(name=self._greeted()))
+        found = found.filled(Contact(name=self._greeted() or _saluted([*labelled, *(self.block or ())])))
         if found.abteilung is None and found.plz is None and found.strasse is None and is_department(found.institution):
             return found.model_copy(update={"institution": None, "abteilung": found.institution})
         return found
@@ -128,7 +129,7 @@ class Recipient:
         for number, block in enumerate(head.blocks):
             lines = head.lines(block)
             addressed = (n for n, line in enumerate(lines) if ADDRESSED.match(line) and self._is_addressed(line))
-            start = next((n for n in addressed if not is_dated(lines[n])), None)
+            start = next((n for n in addressed if not is_dated(_WIDE.split(lines[n])[0])), None)
             if start is None or SUBJECT.match(lines[0]) or (number == 0 and self._is_letterhead(lines, start)):
                 continue
             self.number = number
@@ -144,7 +145,7 @@ class Recipient:
 
     def _is_letterhead(self, lines: list[str], start: int) -> bool:
         """In the first block: an address far below its beginning, or a person under a house without an address."""
-        if start == 0:
+        if start == 0 or _PREPOSITION.match(lines[start]):
             return False
         placed = any(PLACE.search(line) for line in lines[start:])
         return len(lines) > _HEADS_OF_REPORTS or not placed
@@ -157,7 +158,7 @@ class Recipient:
         whole = " ".join(lines)
         if self.head.is_patient(whole):
             return None
-        rest = [without_address(line) for line in lines]
+        rest = [without_address(_WIDE.split(line)[0] if is_dated(line) else line) for line in lines]
         rest = [line for line in rest if line and not kind_of(line)]
         if len(rest) > 1 and _TITLES_ALONE.match(rest[0]):
             rest = [f"{rest[0]} {rest[1]}", *rest[2:]]
@@ -211,6 +212,23 @@ class Recipient:
                 title = " ".join(found[1].split())
                 return f"{title} {name}".strip()
         return None
+
+
+_SALUTED = re.compile(
+    r"\b(?:Herrn?|Frau|Hr\.|Fr\.)\s((?:[^\W\d_a-zäöü][\w'’-]*\.?\s){0,2}[^\W\d_a-zäöü][\w'’-]+)(?=\s*(?:,|$|\s{3}))"
+)
+
+
+def _saluted(lines: list[str]) -> str | None:
+    """A person without a title within an address: `Leistungszentrum, Frau Kern`."""
+    return next(
+        (
+            found[1]
+            for line in lines
+            if (found := _SALUTED.search(line[:200])) and all(map(is_name_word, found[1].split()))
+        ),
+        None,
+    )
 
 
 def _is_mail_alone(found: Contact) -> bool:

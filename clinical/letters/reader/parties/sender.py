@@ -21,7 +21,7 @@ from clinical.letters.reader.parties.head import (
     plain_name,
     without_address,
 )
-from clinical.letters.reader.parties.houses import HOUSE, PLACE, first_piece
+from clinical.letters.reader.parties.houses import CLINIC, HOUSE, PLACE, first_piece, is_department
 from clinical.letters.reader.parties.recipient import Recipient
 
 _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
@@ -61,6 +61,9 @@ _OF_ANOTHER = re.compile(
     rf"(?i:{either('@contact')})|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{{0,20}}:\s"
 )
 """Labels of people who do not sign."""
+_SIGNED_BY = re.compile(r"^(?:(?:gez\.|i\.\s?[AV]\.|Stempel|Datum|Unterschrift|und\b|[,/:])\s*)+")
+_DATED_MOST = 30
+"""Characters of a cell that only says when it was signed."""
 _FAMILIAR = re.compile(r"^(?:Dein|Deine|Ihr|Ihre|Euer|Eure)\s+")
 
 
@@ -74,7 +77,7 @@ class Sender:
         labelled = self.head.labelled("absender", referral)
         found = contact_of(labelled) if labelled else Contact()
         if labelled and found.institution is None and found.count > 1 and (named := first_piece(labelled)):
-            found = Contact(institution=named).filled(found)
+            found = Contact(**{"abteilung" if is_department(named) else "institution": named}).filled(found)
         own = self.head.house_labelled(
             ("haus", "institution", "einrichtung", *(() if referral else ("klinik", "spital")))
         )
@@ -162,7 +165,7 @@ class Sender:
             not SUBJECT.match(line)
             and not self.head.is_patient(line)
             and not line.upper().startswith("FAX ")
-            and not (kind and (kind == line or not (HOUSE.search(line) or PLACE.search(line))))
+            and not (kind and (kind == line or not any(one.search(line) for one in (HOUSE, CLINIC, PLACE))))
             and not re.match(r"^(?:nach\s|zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
         )
 
@@ -175,8 +178,9 @@ class Sender:
         bare: str | None = None
         for n in range(start, min(len(sheet.lines), start + _SIGNED_LINES)):
             line = sheet.lines[n].strip()
-            line = re.sub(r"^(?:gez\.|i\.\s?[AV]\.|Stempel:?|Unterschrift:?)\s*", "", line)
-            line = re.split(r"\t|\s{3,}", _WRITTEN_BY.sub("", _FAMILIAR.sub("", line)))[0]
+            cells = re.split(r"\t|\s{3,}", _WRITTEN_BY.sub("", _FAMILIAR.sub("", line)))
+            signed = (_SIGNED_BY.sub("", one) for one in cells if not is_dated(one) or len(one) > _DATED_MOST)
+            line = next((one for one in signed if one), "")
             if not line or _FOOTER.search(line) or len(line) > 160 or _OF_ANOTHER.match(line):
                 continue
             if titled := doctor_in(line):
@@ -189,9 +193,9 @@ class Sender:
     def _named(self, found: Contact, signed: str | None) -> Contact:
         """The signature's name, or the letterhead's where it names the same person in full."""
         if signed is None:
-            named = Contact(name=self._signing_doctor()).filled(found)
+            named = Contact(name=self._signing_person()).filled(found)
             return named if named.name else Contact(name=self._performing()).filled(named)
-        whole = next((one for one in self._doctors if same_person(one, signed) and len(one) >= len(signed)), None)
+        whole = next((one for one in self._people if same_person(one, signed) and len(one) >= len(signed)), None)
         if whole is not None:
             return Contact(name=whole).filled(found)
         if found.name is not None and same_person(found.name, signed) and len(found.name) >= len(signed):
@@ -201,18 +205,29 @@ class Sender:
         return Contact(name=signed).filled(found)
 
     @cached_property
-    def _doctors(self) -> list[str]:
-        """The people with a title whom the letterhead names."""
-        pieces = (
-            piece for line in self._letterhead_lines for piece in re.split(r"[|·•,;]|\s[–-]\s|\s{2,}", line[:300])
-        )
-        return [one for piece in pieces if (one := doctor_in(piece))]
+    def _people(self) -> list[str]:
+        """The people whom the letterhead names, first those with a title."""
+        pieces = [
+            piece.removeprefix("Praxis ")
+            for line in self._letterhead_lines
+            for piece in re.split(r"[|·•*,;]|\s[–-]\s|\s{2,}", line[:300])
+        ]
+        plain = (one for piece in pieces if not HOUSE.search(piece) and (one := plain_name(piece)))
+        return [*(one for piece in pieces if (one := doctor_in(piece))), *plain]
 
-    def _signing_doctor(self) -> str | None:
-        """Of the letterhead's doctors the one whose surname stands in the last lines."""
+    def _signing_person(self) -> str | None:
+        """Of the letterhead's people the one whose surname or first name stands alone among the last lines, or a
+        doctor whose surname stands within one."""
         last = [line.strip() for line in self.sheet.lines if line.strip()][-_LAST:]
-        names = ((one, strip_titles(one).split()[-1]) for one in self._doctors)
-        return next((one for one, surname in names for line in last if surname in line and len(line) < 90), None)
+        signed = [_SIGNED_BY.sub("", line).strip(" ,.") for line in last]
+        alone = (one for one in self._people for line in signed if line and line in strip_titles(one).split())
+        within = (
+            one
+            for one in self._people
+            for line in last
+            if doctor_in(one) and strip_titles(one).split()[-1] in line and len(line) < 90
+        )
+        return next(alone, None) or next(within, None)
 
     def _performing(self) -> str | None:
         """The one who operated or examined."""

@@ -145,15 +145,6 @@ def test_a_street_that_begins_like_an_address_is_no_recipient() -> None:
     assert found["diagnosen"] == ["Gicht"]
 
 
-def test_the_question_is_not_the_sentence_that_introduces_the_patient() -> None:
-    asked = "Bitte um Prüfung der Operabilität."
-    text = (
-        "Sehr geehrte Frau Kollegin Blum,\n\nich bitte um stationäre Aufnahme von Frau Karin Ott, geb. 02.02.1970.\n\n"
-        f"{asked}\n\nMit herzlichem Gruß\nDr. Lea Kunz\n"
-    )
-    assert read_letter(text, "zuweisung")["fragestellung"] == asked
-
-
 @pytest.mark.parametrize("heading", ["Dg. 1. Gicht\n    2. Asthma", "Diagnosen 1) Gicht\n    2) Asthma"])
 def test_a_numbered_list_may_begin_on_its_headings_line(heading: str) -> None:
     listed = f"{heading}\n    (ICD: M10.9, J45.9)"

@@ -112,12 +112,60 @@ def test_a_house_and_its_department_are_told_apart_on_one_line(head: str, house:
          "absender.name", "arztbrief", "Dr. Kai Kunze"),
         ("Max Muster, *01.02.1960\nWundkontrolle heute gut.\n\nJana Mertin, diensthabende Ärztin",
          "absender.name", "arztbrief", "Jana Mertin"),
-        ("Max Muster\n\nSehr geehrte Kollegen,\n\nzu klären ist vieles.\nOP ambulant machbar? elektiv, nicht eilig",
-         "fragestellung", "zuweisung", "OP ambulant machbar?"),
-        ("Max Muster\n\nLiebe Ursula,\n\nich sah ihn. Deine Frage war, wie weiter vorzugehen ist. Er ist wohlauf.",
-         "fragestellung", "arztbrief", "Deine Frage war, wie weiter vorzugehen ist."),
         ("Max Muster, geb. 01.02.1960, privat (Debeka)", "versicherung.klasse", "arztbrief", "privat"),
     ],
 )  # fmt: skip
 def test_a_value_is_read_in_the_forms_of_short_letters(text: str, path: str, kind: str, value: str) -> None:
     assert _value(text, path, kind) == value
+
+
+@pytest.mark.parametrize(
+    ("head", "institution", "department"),
+    [
+        ("Frauenklinik, Kreisspital Lindental\nAm Bach 2, 8001 Zürich", "Kreisspital Lindental", "Frauenklinik"),
+        ("Sozialpädiatrisches Zentrum\nam Kreiskrankenhaus Lahrbach\nAm Bach 2, 77933 Lahrbach",
+         "Kreiskrankenhaus Lahrbach", "Sozialpädiatrisches Zentrum"),
+        ("Klinikum der Universität Musterau\nNeurologische Klinik und Poliklinik\nAm Bach 2, 37099 Musterau",
+         "Klinikum der Universität Musterau", "Neurologische Klinik und Poliklinik"),
+        ("Spital Thurfeld, Ambulatorium Dermatologie\nAm Bach 2, 8467 Thurfeld",
+         "Spital Thurfeld", "Ambulatorium Dermatologie"),
+    ],
+)  # fmt: skip
+def test_a_house_and_its_part_are_told_apart_whichever_stands_first(
+    head: str, institution: str, department: str
+) -> None:
+    text = f"{head}\n\nFrau Dr. med. Anna Kern\nWeg 4\n8002 Zürich\n\nPatientin: Erika Muster, geb. 12.08.1957{BODY}"
+    assert _value(text, "absender.institution", "arztbrief") == institution
+    assert _value(text, "absender.abteilung", "arztbrief") == department
+
+
+@pytest.mark.parametrize(
+    ("letterhead", "signature", "name"),
+    [
+        ("Praxis Ingo Vander\nArzt für Innere Medizin", "gez. Vander", "Ingo Vander"),
+        ("Hausarztpraxis am Wehr\nKerstin Bahlo * Dr. med. Jost Wieg", "K. Bahlo", "Kerstin Bahlo"),
+        ("Praxis Rosengarten\nDr. med. Anna Kern · Dr. med. Peter Kern", "P. Kern", "Dr. med. Peter Kern"),
+        ("Zentrum am Wald", "Stempel, Unterschrift    Dr. Annegret Fromm, Internistin", "Dr. Annegret Fromm"),
+        ("Klinik Musterau", "4.12.2025      OA Dr. Klaus Schrei       Stempel", "OA Dr. Klaus Schrei"),
+        ("Klinik Musterau", "Prof. Dr. H.-J. Rade           Dr. A. Zick", "Prof. Dr. H.-J. Rade"),
+    ],
+)
+def test_who_signs_is_named_as_the_letterhead_names_them(letterhead: str, signature: str, name: str) -> None:
+    text = (
+        f"{letterhead}\nWeg 4, 37099 Musterau\n\nPatientin: Erika Muster, geb. 12.08.1957\n\n"
+        f"Sehr geehrte Frau Kollegin,\n\nwir berichten über den Verlauf.\n\nMit freundlichen Grüßen\n{signature}\n"
+    )
+    assert _value(text, "absender.name", "arztbrief") == name
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("An Dr. Renate Pohl                                     23.01.2026", "Dr. Renate Pohl"),
+        ("Zuweiser: Dr. Ulrike Asam, FÄ f. Psychiatrie", "Dr. Ulrike Asam"),
+        ("An die BKK Weser\nLeistungszentrum, Frau Detter\nPostfach 11\n31785 Hameln", "Detter"),
+    ],
+)
+def test_a_recipient_is_named_beside_a_day_by_a_label_or_without_a_title(line: str, name: str) -> None:
+    text = f"Klinik Mariahilf\nWeg 4, 97421 Musterau\n\n{line}\n\nFrau Erika Muster, *12.08.1957{BODY}"
+    assert _value(text, "empfaenger.name", "arztbrief") == name
