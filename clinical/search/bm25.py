@@ -60,6 +60,7 @@ class Bm25:
         numbers = [[vocabulary[token] for token in document if token in vocabulary] for document in documents]
         index = bm25s.BM25(backend="numpy")
         index.index((numbers, vocabulary), show_progress=False)
+        index.vocab_dict.pop("", None)  # the library adds it, with a number that has no postings
         return cls(index)
 
     @property
@@ -114,7 +115,7 @@ class Bm25:
         require(_are_ascending(arrays), f"the wordings of a token of {folder.name}/ fall", "ascending numbers")
         vocabulary = index.vocab_dict
         require(isinstance(vocabulary, dict), f"the tokens of {folder.name}/ have no numbers", "an object")
-        vocabulary.pop("", None)  # the library adds it, with a number that has no postings
+        vocabulary.pop("", None)
         check_numbers(vocabulary.values(), sizes.known["T"], f"the vocabulary of {folder.name}/")
         index.scores.update(arrays)
         return cls(index)
