@@ -69,6 +69,8 @@ class Behind:
 
     real: Any
     mode: str = "real"
+    answer: str = ""
+    """The answer of the mode `given`."""
     open: int = 0
     begun: int = 0
     paths: list[str] = field(default_factory=list)
@@ -153,6 +155,11 @@ class Behind:
         """A letter read by a model that invents: a value removed, one that may belong elsewhere."""
         await _begin(send)
         await send({"type": "http.response.body", "body": json.dumps(READ).encode()})
+
+    async def given(self, receive: Any, send: Any) -> None:
+        """The answer of a text API of another version."""
+        await _begin(send)
+        await send({"type": "http.response.body", "body": self.answer.encode()})
 
     async def unusable(self, receive: Any, send: Any) -> None:
         """502: the model gave nothing usable."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests import invented_fields
 from tests.webapp.browser import Visitor, picture
 from tests.webapp.workbench.conftest import LETTER, Bench, rows
 from tests.written_files import LEADING, TOP, pdf_of, word_of
@@ -64,6 +65,24 @@ def test_what_was_removed_denied_or_is_doubtful_stands_where_it_belongs(erika: V
     page.get_by_role("button", name="Felder lesen").click()
     expect(page.locator("#failure")).to_contain_text("Sprachmodell: Es gab keine verwertbare Antwort.")
     expect(page.locator("#text")).to_have_value(LETTER)
+
+
+def test_fields_that_only_the_text_api_knows_are_shown_with_their_evidence(erika: Visitor, bench: Bench) -> None:
+    bench.behind.mode, bench.behind.answer = "given", invented_fields.served()[0].model_dump_json()
+    page = erika.open("/extraction/")
+    page.locator("#text").fill(invented_fields.LETTER)
+    page.keyboard.press("Control+Enter")
+    allergies = page.get_by_role("region", name="allergien")
+    expect(allergies.locator('[data-path="allergien[0]"]')).to_have_value("Penicillin")
+    expect(allergies).to_contain_text("Im Brief steht nirgends: Latex")
+    expect(allergies).to_contain_text("Der Regelleser liest diesen Wert bei der Medikation.")
+    implants = page.get_by_role("region", name="implantate")
+    device = implants.locator('[data-path="implantate[0].bezeichnung"]')
+    expect(device).to_have_value("Herzschrittmacher Modell A2")
+    expect(implants.locator('[data-path="implantate[0].datum"]')).to_have_value("2024-03-10")
+    expect(implants).to_contain_text("Hüftprothese")
+    device.focus()
+    assert marked(page) == ["Herzschrittmacher Modell A2"]
 
 
 def test_a_stored_document_is_coded_and_read_from_its_page(erika: Visitor) -> None:
