@@ -138,12 +138,13 @@ def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int
 
 def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None:
     try:
-        from catalog_build.own_synonyms import own_texts
+        from catalog_build.own_synonyms import NOT_LEARNED, own_texts
         from catalog_build.training.finetuning import tuned
 
         files = read_source(source)
         texts = all_texts(files)
-        found = tuned(encoder, texts + own_texts(files, texts, fold), fold, out, **how)
+        own = tuple(one for one in own_texts(files, texts, fold) if one.source not in NOT_LEARNED)
+        found = tuned(encoder, texts + own, fold, out, **how)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     click.echo(

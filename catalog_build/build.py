@@ -7,7 +7,7 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,9 @@ from catalog_build.options import BuildOptions
 from catalog_build.own_synonyms import (
     AUTHORS,
     BEFUND,
+    NOT_LEARNED,
     OWN,
+    PRACTICE,
     own_texts,
     references,
     replacements,
@@ -225,12 +227,12 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
 
-    def encoder_of(without: set[int | None], sources: Collection[str] = ()) -> StaticEncoder:
-        some = [text for text in texts if text.source not in sources]
+    def encoder_of(without: set[int | None]) -> StaticEncoder:
+        some = [text for text in texts if text.source not in NOT_LEARNED]
         kept = [text for text in some if fold_of(text) is None or fold_of(text) not in without]
         return train_encoder(EncoderTexts([text.text for text in kept], [text.code for text in kept], known))
 
-    first = encoder_of({*unseen, holdout}, {AUTHORS})
+    first = encoder_of({*unseen, holdout})
     fitted = _fit(source, texts, first, holdout)
     return replace(fitted, encoder=encoder_of({holdout}))
 
@@ -275,7 +277,7 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     held_out = [
         (text.text, number(text.code))
         for text in texts
-        if text.source not in (BEFUND, AUTHORS, OWN) and fold_of(text) in unseen and text.text not in known
+        if text.source not in (BEFUND, PRACTICE, AUTHORS, OWN) and fold_of(text) in unseen and text.text not in known
     ]
     if len(held_out) < FEWEST_QUERIES:
         found = f"the folds {unseen} hold {len(held_out)} synonyms to calibrate on"

@@ -1,4 +1,4 @@
-"""What a process has loaded stays for its life: the garbage collector need not go through it again and again."""
+"""The loaded parts of a process stay for its life: the garbage collector need not go through them again and again."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Answer:
     request: httpx2.Request
 
 
-class Line:
+class OutgoingCalls:
     """Calls under one deadline, and duplicates of the sockets they opened: shutting one ends the connection itself."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class Line:
 class _Transport(httpx2.HTTPTransport):
     """As in httpx2, over our network. It never sends twice: an authorization code works once."""
 
-    def __init__(self, line: Line, proxy: str) -> None:
+    def __init__(self, line: OutgoingCalls, proxy: str) -> None:
         tls = _trusting(where := _certificates(), os.stat(where).st_mtime_ns)
         by = httpx2.Proxy(proxy) if proxy else None
         self._pool = httpcore2.ConnectionPool(
@@ -134,7 +134,7 @@ class _Transport(httpx2.HTTPTransport):
 class _Network(httpcore2.SyncBackend):
     """Sockets that a line watches; `checked`: only to addresses that a vendor may have."""
 
-    def __init__(self, line: Line, checked: bool) -> None:
+    def __init__(self, line: OutgoingCalls, checked: bool) -> None:
         self._line, self._checked = line, checked
 
     def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
@@ -162,12 +162,12 @@ class Clock:
     """Ends lines when their time is over: one thread for all sign-ins of a process, asleep until the next end."""
 
     def __init__(self) -> None:
-        self._until: dict[Line, float] = {}
+        self._until: dict[OutgoingCalls, float] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._wakes_at = math.inf
 
-    def start(self, line: Line, seconds: float) -> None:
+    def start(self, line: OutgoingCalls, seconds: float) -> None:
         """`line` ends in that many seconds."""
         with self._changed:
             self._until[line] = until = time.monotonic() + seconds
@@ -177,7 +177,7 @@ class Clock:
             elif until < self._wakes_at:
                 self._changed.notify()
 
-    def stop(self, line: Line) -> None:
+    def stop(self, line: OutgoingCalls) -> None:
         """It is over before its time."""
         with self._changed:
             self._until.pop(line, None)
@@ -200,9 +200,9 @@ _clock = Clock()
 
 
 @contextlib.contextmanager
-def deadline(seconds: float = TOTAL_S) -> Iterator[Line]:
+def deadline(seconds: float = TOTAL_S) -> Iterator[OutgoingCalls]:
     """Calls of which all is shut `seconds` after the beginning of this block, or with its end."""
-    line = Line()
+    line = OutgoingCalls()
     _clock.start(line, seconds)
     try:
         yield line

@@ -1,4 +1,4 @@
-"""What is loaded is left alone by the garbage collector."""
+"""Loaded objects are left alone by the garbage collector."""
 
 import subprocess
 import sys

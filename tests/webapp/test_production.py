@@ -200,12 +200,13 @@ def test_a_name_that_leads_into_a_private_network_is_not_talked_to(tmp_path: Pat
     """`localhost` stands for any name whose address is private when it is connected to (DNS rebinding)."""
     import socket
 
-    from webapp.sso.probe import _get
+    from webapp.wire import NoAnswer, deadline
 
     app = make_app(f"sqlite:///{sqlite_template}", tmp_path, env="production")
     with socket.create_server(("127.0.0.1", 0)) as inside, app.app_context():
         inside.settimeout(10)
-        assert _get(f"http://localhost:{inside.getsockname()[1]}/token") == (0, b"")
+        with deadline() as calls, pytest.raises(NoAnswer, match="PrivateAddress"):
+            calls.ask("GET", f"http://localhost:{inside.getsockname()[1]}/token")
         opened, _ = inside.accept()
         opened.settimeout(10)
         assert opened.recv(1) == b"", "not one byte was sent"

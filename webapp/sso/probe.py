@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider
 from webapp.sso.vendor import VendorCalls, error_code, read_json
-from webapp.wire import NO_MORE, Line, NoAnswer, deadline
+from webapp.wire import NO_MORE, NoAnswer, OutgoingCalls, deadline
 
 BOGUS = "befund-providers-test"
 
@@ -27,7 +27,7 @@ def probe(provider: Provider, callback: str) -> list[ProbeResult]:
         return [_authorization(line, calls), _token(line, calls), _userinfo(line, provider)]
 
 
-def _authorization(line: Line, calls: VendorCalls) -> ProbeResult:
+def _authorization(line: OutgoingCalls, calls: VendorCalls) -> ProbeResult:
     status, _ = _get(line, calls.leaving(BOGUS))
     if status == 0:
         return ProbeResult("authorization", False, "cannot be reached; check the URL, DNS and the certificate")
@@ -38,7 +38,7 @@ def _authorization(line: Line, calls: VendorCalls) -> ProbeResult:
     return ProbeResult("authorization", True, f"answers {status}")
 
 
-def _token(line: Line, calls: VendorCalls) -> ProbeResult:
+def _token(line: OutgoingCalls, calls: VendorCalls) -> ProbeResult:
     """A made-up code: a good server knows the client and refuses the code."""
     try:
         calls.token(line, BOGUS, BOGUS * 3)
@@ -57,7 +57,7 @@ def _token_finding(outcome: ErrorPage) -> ProbeResult:
     return ProbeResult("token", False, f"does not answer like a token endpoint ({outcome.values.get('reason', '')})")
 
 
-def _userinfo(line: Line, provider: Provider) -> ProbeResult:
+def _userinfo(line: OutgoingCalls, provider: Provider) -> ProbeResult:
     status, body = _get(line, provider.userinfo_url, {"Authorization": f"Bearer {BOGUS}"})
     if status in (400, 401, 403):
         return ProbeResult("userinfo", True, f"refuses a made-up token with {status}, as it should")
@@ -69,7 +69,7 @@ def _userinfo(line: Line, provider: Provider) -> ProbeResult:
     )
 
 
-def _get(line: Line, url: str, headers: Mapping[str, str] = NO_MORE) -> tuple[int, bytes]:
+def _get(line: OutgoingCalls, url: str, headers: Mapping[str, str] = NO_MORE) -> tuple[int, bytes]:
     """Status and body; status 0 when there is no answer."""
     try:
         answer = line.ask("GET", url, headers)

@@ -17,7 +17,7 @@ from oauthlib.oauth2 import WebApplicationClient
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import unseal
-from webapp.wire import Answer, Line, NoAnswer
+from webapp.wire import Answer, NoAnswer, OutgoingCalls
 
 USABLE_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")  # RFC 6750 allows less; anything else cannot stand in a header
 ERROR_CODE = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,100}")  # RFC 6749, appendix A.7
@@ -38,11 +38,11 @@ class VendorCalls:
         there, scopes = self.provider.authorization_url, self.provider.scopes
         return str(self.client.prepare_request_uri(there, self.redirect_uri, scopes, state, **more))
 
-    def claims(self, line: Line, code: str, verifier: str) -> dict[str, Any]:
+    def claims(self, line: OutgoingCalls, code: str, verifier: str) -> dict[str, Any]:
         """Code -> token -> the userinfo object. The token is used here and kept nowhere. Raises Outcome."""
         return self._userinfo(line, self.token(line, code, verifier))
 
-    def token(self, line: Line, code: str, verifier: str) -> str:
+    def token(self, line: OutgoingCalls, code: str, verifier: str) -> str:
         """Trade the authorization code for an access token. Raises Outcome."""
         provider, secret = self.provider, unseal(self.provider.client_secret_encrypted)
         given: dict[str, Any] = {"code_verifier": verifier} if verifier else {}
@@ -55,7 +55,7 @@ class VendorCalls:
         headers = FORM | ({"Authorization": _basic(provider, secret)} if basic else {})
         return _token_in(self._call(line, "POST", provider.token_url, headers, body))
 
-    def _userinfo(self, line: Line, token: str) -> dict[str, Any]:
+    def _userinfo(self, line: OutgoingCalls, token: str) -> dict[str, Any]:
         answer = self._call(line, "GET", self.provider.userinfo_url, {"Authorization": f"Bearer {token}"})
         if answer.status in (401, 403):
             raise ErrorPage("invalid_token", 502, reason=f"userinfo {answer.status}")
@@ -64,7 +64,7 @@ class VendorCalls:
             raise ErrorPage("vendor_answer", 502, reason=f"userinfo {answer.status}")
         return claims
 
-    def _call(self, line: Line, method: str, url: str, headers: dict[str, str], body: str = "") -> Answer:
+    def _call(self, line: OutgoingCalls, method: str, url: str, headers: dict[str, str], body: str = "") -> Answer:
         """One answer that is no redirect. Raises Outcome."""
         try:
             answer = line.ask(method, url, headers, body)

@@ -164,7 +164,7 @@ class ForkingFileReader(FileReader):
 
 
 async def _exchanged(ours: socket.socket, head: dict[str, object], blobs: Sequence[bytes]) -> bytes:
-    """What is answered to a step, asked over a socket."""
+    """The answer to a step, asked over a socket."""
     loop = asyncio.get_running_loop()
     said = json.dumps({**head, "blobs": [len(one) for one in blobs]}).encode()
     await loop.sock_sendall(ours, struct.pack("<I", len(said)) + said)

@@ -58,7 +58,7 @@ def post_office(_one_vendor):
 
 @pytest.fixture
 def postbox(post_office):
-    """What it has received, at first nothing."""
+    """Its requests so far, at first none."""
     box = post_office.handler
     box.mails.clear()
     box.refuse = False

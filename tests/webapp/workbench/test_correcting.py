@@ -89,8 +89,8 @@ def test_selected_words_become_a_mention_and_end_with_a_code(coded: Page, tmp_pa
     else:
         page.keyboard.press("Enter")
     chosen = card.get_attribute("data-code")
-    for other in page.locator(".code-card.open").all():
-        other.focus()
+    while (others := page.locator(".code-card.open")).count():  # each that is decided is open no more
+        others.first.focus()
         page.keyboard.press("x")
     read = learned(page, tmp_path, index)
     assert ("Zucker", "present", (chosen,)) in read

@@ -200,7 +200,7 @@ def _is_alternative(source: SourceText, field: str, i: int) -> bool:
 
 
 _BORN = re.compile(r"[\s,]*(?:(\(?\*|geb\b|geboren|jg\b|jahrgang)|\(|\d{1,2}\.\s?\d{1,2}\.)", re.IGNORECASE)
-"""What stands behind the name of somebody born; a bracket or a day alone may stand behind any doctor's."""
+"""The text behind the name of somebody born; a bracket or a day alone may stand behind any doctor's."""
 _GREETING = re.compile(r"(?:geehrt|verehrt|lieb|wert|geschaetzt)er?$")
 _SALUTATION = {"m": frozenset(("herr", "herrn", "hr", "hrn")), "w": frozenset(("frau", "fr"))}
 NAME_REACH = 8
