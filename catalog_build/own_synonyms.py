@@ -36,8 +36,8 @@ BEFUND, PRACTICE, AUTHORS, OWN = "starter", "practice", "authors", "own"
 """`Synonym.source` of Befund's own wordings, of those of `practice.tsv`, of those that authors coded, and of those in
 the user's files: none is official."""
 NOT_LEARNED: Final = frozenset({PRACTICE, AUTHORS})
-"""Sources that an encoder does not learn from: shorthand of 18,000 wordings takes two points of top-10 and four of
-top-1 from official synonyms that are new to it (evals/LOG.md)."""
+"""Sources that encoders do not learn from: of official synonyms that are new to it one that did found as many, within
+chance (evals/LOG.md)."""
 AUTHORED: Final = "authored.tsv"
 """In an artifact: the wordings that it has from authors alone (text, code, authors with a space), for whoever learns
 from these authors' texts and must read them as a stranger's."""
