@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import gc
 import json
 import resource
@@ -61,12 +60,13 @@ def _spent() -> float:
 def main() -> None:
     """Answer every line."""
     way = way_of(sys.argv[1], Path(sys.argv[2]))
-    gc.collect()
-    gc.freeze()  # as the servers do: what was loaded before is not gone through again
-    with contextlib.suppress(ImportError):  # which code of before has not
+    try:
         from clinical.loaded import keep_loaded
 
-        keep_loaded()
+        keep_loaded()  # as the servers do: what was loaded before is not gone through again
+    except ImportError:  # code of before has it not, but did this
+        gc.collect()
+        gc.freeze()
     for line in sys.stdin:
         asked = json.loads(line)
         began = _spent()

@@ -141,10 +141,7 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
 
 def _bare(piece: str) -> str:
     """Without what addresses it, without a doctor behind a specialty or who leads it."""
-    piece = re.sub(
-        r"^(?:An die|An das|An den|An|Von|Praxis:|am(?=\s[A-ZÄÖÜ]\S*(?:haus|spital|klinikum)\b))\s+", "", piece
-    )
-    piece = piece.strip(" :")
+    piece = _ADDRESSED.sub("", piece).strip(" :")
     if titled := re.search(r"(?<=\sfür\s)([\w-]+)\s(?=(?:Dr|Prof|PD|Dipl)\b)", piece):
         piece = piece[: titled.end(1)]
     led = LEADER.search(piece)
