@@ -1,7 +1,7 @@
 """Makes the data of `befund_bench` from what lies in this repository, to the byte; needs Python and numpy alone.
 
 Texts: the authors' files of `catalog_build/training`, by the split of their author (tune becomes dev, report test),
-and 570 texts by one hand (`evals/data/everyday.tsv`, and lists, notes and claims made of it), all of them dev. A
+and 554 texts by one hand (`evals/data/everyday.tsv`, and lists, notes and claims made of it), all of them dev. A
 phrasing is in one split alone: the first of train, dev, test that has it. Lists, first characters and lies are drawn
 with a fixed seed. `setup.py` of this folder calls `write` when the package is built; nothing of it is kept twice.
 """
@@ -37,7 +37,7 @@ STATED: Final = ("present", "suspected", "history", "family")
 """Claims that have a code of their own: as the authors' brief says."""
 SEED: Final = 2026
 EACH: Final = 120
-"""Texts of each made task of the 570."""
+"""Texts of each made task of the 554."""
 DRAWN: Final = 240
 """Lists and first characters drawn of each split."""
 CUTS: Final = (3, 4, 5, 6, 8, 12)
@@ -80,7 +80,7 @@ FAULTS: Final = (
     "codes that some author gave for it count as right",
     "letters have two authors in test and one in dev: intervals there draw letters, and say nothing of other authors",
     "lies are values changed by a program: another day, number, side, or the value of another letter",
-    "570 texts of before (dev, author `everyday`) are by people who know the classification, and by a program that "
+    "554 texts of before (dev, author `everyday`) are by people who know the classification, and by a program that "
     "made lists, notes and claims of their phrasings; two of the phrasings also stand in train and are there alone",
 )
 
@@ -208,7 +208,7 @@ def letters_of(split: str) -> list[tuple[str, MarkedLetter]]:
 
 
 def everyday() -> list[Phrasing]:
-    """The 210 everyday phrasings."""
+    """The everyday phrasings."""
     return _table(EVERYDAY, "everyday")
 
 

@@ -122,10 +122,13 @@ def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine
     workers = [Keys(open_database(url)) for _ in range(4)]
 
     def admitted(number: int) -> bool:
+        """Asked again where a busy machine keeps the file's writer longer than a caller waits: nothing was counted."""
         try:
             workers[number % 4].admit(key)
         except LimitReached:
             return False
+        except KeysUnavailable:
+            return admitted(number)
         return True
 
     with ThreadPoolExecutor(8) as pool:
