@@ -162,7 +162,10 @@ class MentionReader:
         chance, code = best.pop(whole, (0.0, -1))
         names = [self._catalog.codes[own].code for n, (p, own) in best.items() if n in numbers and p >= weights.likely]
         own = self._catalog.codes[code].code
-        more = bool(names) and own not in names and {category(name) for name in names} == {category(own)}
+        same = {category(name) for name in names} == {category(own)}
+        agreed = [n for n, (p, c) in best.items() if c == code and p >= weights.likely and draft.spans[n].content > 1]
+        more = own not in names and bool(names) and (same or bool(agreed) or len(names) == 1)
+        chance /= float(self._seldom[code]) or 1.0
         return whole if more and chance >= weights.whole else None
 
     def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:
