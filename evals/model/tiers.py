@@ -20,9 +20,8 @@ from evals.coding.costs import CHOOSING, QUESTIONS, Call, Metered
 from evals.coding.targets import Coded, codes_of
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
-from evals.reading.inputs import read_inputs, statements
+from evals.reading.inputs import WRITTEN, read_inputs, statements
 
-WRITTEN: Final = Path(__file__).resolve().parents[1] / "data" / "written.jsonl"
 TIERS: Final = (1, 2, 3)
 Inputs = Sequence[Mapping[str, Any]]
 
