@@ -5,7 +5,6 @@ import json
 import pytest
 
 from clinical.errors import SourceError
-from evals.measures.intervals import clustered, clusters_of, ratio, share
 from evals.measures.texts import rows_of
 from evals.reading import claims
 from evals.reading.inputs import frame_of, read_inputs, statements
@@ -43,35 +42,6 @@ def test_what_is_stated_shown_right_silent_and_absent():
 
 def test_the_category_of_what_is_denied_counts_too():
     assert frame_of([ROW], lambda text: [("E14.91", "high")])["absent_shown"][0] == 1
-
-
-def test_intervals_are_wider_where_mistakes_come_together():
-    right = [True] * 90 + [False] * 10
-    apart = clustered(right, [str(n) for n in range(100)])
-    together = clustered(right, [str(n // 10) for n in range(100)])
-    assert apart is not None
-    assert together is not None
-    assert together[0] == apart[0] == pytest.approx(0.9)
-    assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
-
-
-def test_a_ratio_has_the_interval_of_a_share_where_texts_differ_by_chance_alone_and_a_wider_one_elsewhere():
-    counts = [1] * 90 + [0] * 10
-    apart = ratio(counts, [1] * 100, [str(n) for n in range(100)])
-    assert apart[0] == 0.9
-    assert apart == pytest.approx(share(90, 100), abs=0.01)
-    together = ratio(counts, [1] * 100, [str(n // 10) for n in range(100)])
-    assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
-    sure = ratio([5] * 20, [5] * 20, [str(n) for n in range(20)])
-    assert share(20, 20)[1] > sure[1] > 0.8, "all right is no certainty: a text counts once"
-    assert ratio([0], [0], ["a"]) is None
-
-
-def test_authors_are_drawn_where_there_are_several_of_them():
-    texts = [str(number) for number in range(10)]
-    few, many = ([str(number % authors) for number in range(10)] for authors in (3, 5))
-    assert clusters_of(texts, few) == texts
-    assert clusters_of(texts, many) == many
 
 
 def test_errors_of_a_text_are_those_that_are_counted_and_each_has_its_cause(index):
