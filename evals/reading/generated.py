@@ -46,7 +46,7 @@ def found_in(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str
 
 
 def rows_of(index: SearchIndex, texts: Sequence[Text]) -> list[Row]:
-    """What labels are worth, and the mentions and claims that are found, as rows of the table of results."""
+    """The worth of labels, and the mentions and claims that are found, as rows of the table of results."""
     rows: list[Row] = []
     for kind, told in bands(index, texts).items():
         rows += row("stated_and_shown", kind, told["stated"], told["coverage"])
