@@ -8,7 +8,7 @@ report         the results of a folder as one HTML page with plots
 load           time and memory: in process, in turns with other code, and of the real servers under load
 gate           has quality dropped below the results that are kept? (make evals)
 benchmark      Befund beside the baselines on the public benchmark befund-bench; submissions checked and scored
-reading        mentions and claims found in texts, what is shown of stated diagnoses, lists and sentence frames
+reading        what is shown of the diagnoses that texts state, and of what they deny or say of others
 claims         what is claimed of marked mentions, by author: right, there read as not there, and the other way round
 letters        letters read field by field, generated or annotated; negatives and positives behind grounding; review
 model          a language model behind a server: tiers, letters, lies, drafts, speed and cost, in one report

@@ -14,7 +14,7 @@ from clinical.search.retrieval import read_queries
 from clinical.search.runs import Ints, lengths, ranges, run_starts
 from clinical.search.scoring import Scorer
 from clinical.search.suggest import FILE as SUGGEST
-from clinical.search.suggest import MATCH, KnownPatient, Suggester, Suggestion
+from clinical.search.suggest import MATCH, KnownPatient, Suggester
 from clinical.search.tensors import map_tensors, write_tensors
 from clinical.search.terms import Wordings
 from clinical.search.traits import CodeTraits, traits_of

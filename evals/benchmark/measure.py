@@ -27,9 +27,8 @@ from clinical.progress import progress
 from clinical.reading import SearchIndex
 from evals.benchmark import making, systems
 from evals.benchmark.befund_bench import baselines, leaderboard
-from evals.benchmark.befund_bench.__main__ import Found, measured, scored
-from evals.benchmark.befund_bench.data import CARD, TRIED, BenchmarkError, TaskRow, checked, texts, tried
-from evals.benchmark.befund_bench.submission import faults_of, report_of
+from evals.benchmark.befund_bench.__main__ import Found, measured
+from evals.benchmark.befund_bench.data import CARD, TRIED, checked, texts, tried
 from evals.benchmark.befund_bench.tasks import SPLITS, TASKS
 from evals.command import JSON, main_of
 
@@ -45,37 +44,26 @@ SEARCHED: Final = (TRAIN, CATALOG, NONE)
 @click.option("--catalog", type=PATH, help="an artifact folder (without it: the starter catalog)")
 @click.option("--task", "tasks", type=click.Choice(list(TASKS)), multiple=True, help="this task alone; several times")
 @click.option("--split", type=click.Choice(SPLITS), default="test", help="of the texts (test)")
-@click.option("--answers", type=PATH, help="score the answers of a system of your own, JSON lines")
-@click.option("--check", "given", type=PATH, help="name every fault of such a file, and score nothing")
 @click.option("--encoder", type=PATH, help="a sentence-transformers model as another baseline")
 @click.option(
     "--baselines", "searched", type=click.Choice(SEARCHED), default=TRAIN,
     help="over the wordings of the benchmark's own split train (as it is), of the catalog, or none at all",
 )  # fmt: skip
 @click.option("--test", "trial", is_flag=True, help=f"ask {TRIED} texts of each task: does everything run?")
-@click.option("--agreement", is_flag=True, help="agreement of the authors with those who coded some texts anew")
 @click.option("--publish", "published", is_flag=True, help="write leaderboard.csv and the tables of docs/benchmark.md")
 @click.option("--make", is_flag=True, help="write the card again; with --out the data into that folder")
 @click.option("--out", type=PATH, help="also write the rows as JSON")
 @JSON
-def command(make: bool, out: Path | None, published: bool, agreement: bool, as_json: bool, **asked: Any) -> int:
+def command(make: bool, out: Path | None, published: bool, as_json: bool, **asked: Any) -> int:
     """Measure and print."""
     if asked["trial"] and published:
         raise click.UsageError("--test measures nothing that can be published")
-    if agreement:
-        print(json.dumps(making.second_coder(), indent=1))
-        return 0
     with data(out if make else None) as (folder, files):
         if make:
             write_json(CARD, making.made_card(files))
             print(f"{CARD.name} is that of {len(files)} files")
             return 0
-        try:
-            rows = _asked(folder, asked)
-        except BenchmarkError as error:
-            raise SettingError(str(error), "a submission as docs/benchmark.md has it", "mend it") from None
-    if isinstance(rows, int):
-        return rows
+        rows = _asked(folder, asked)
     if out:
         write_json(out, rows)
     if published:
@@ -99,27 +87,15 @@ def data(folder: Path | None = None) -> Iterator[tuple[Path, dict[str, str]]]:
         yield place, making.write(place)
 
 
-def _asked(folder: Path, asked: dict[str, Any]) -> list[leaderboard.TableRow] | int:
-    """The rows of what is asked for; the exit code of a check."""
-
-    def source(task: str, split: str) -> list[TaskRow]:
-        return texts(task, split, folder)
-
+def _asked(folder: Path, asked: dict[str, Any]) -> list[leaderboard.TableRow]:
+    """The rows of what is asked for."""
     if other := checked(folder):
         named = ", ".join(islice(other, 3))
         raise SettingError(f"{named} are not those of the card", "the card's", "--make")
-    if asked["given"] is not None:
-        faults = faults_of(asked["given"], source)
-        print(report_of(faults))
-        return int(any(one.fatal for one in faults))
-    today = f"{datetime.date.today():%Y-%m-%d}"
-    if asked["answers"] is not None:
-        by_split = scored(asked["answers"], source, asked["answers"].stem)
-        return [row for split, own in by_split.items() for row in leaderboard.rows_of(own, split, today)]
     found = everything(folder, asked["catalog"], asked["tasks"] or tuple(TASKS), **{
         name: asked[name] for name in ("split", "encoder", "searched", "trial")
     })  # fmt: skip
-    return leaderboard.rows_of(found, asked["split"], today)
+    return leaderboard.rows_of(found, asked["split"], f"{datetime.date.today():%Y-%m-%d}")
 
 
 def everything(

@@ -1,13 +1,14 @@
-"""Results and costs of the tiers for one text: codes, seconds, and tokens by the question that was asked."""
+"""The tiers of one text: codes, seconds, and tokens by the question that was asked."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from clinical.coding import research
-from clinical.contract import PartialEvent, ResearchRequest, ResultEvent
+from clinical.coding import SearchQueue, research
+from clinical.contract import QUERY_MAX, Event, PartialEvent, ResearchRequest, ResultEvent
 from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message, tell_unusable
 from clinical.reading import SearchIndex
 from evals.exchange import ModelInFront, TimedCompletion
@@ -16,10 +17,19 @@ QUESTIONS: Final[dict[str, tuple[int, ...]]] = {
     "Findings": (2, 3), "Selection": (2,), "Step": (3,), "Recommendation": (3,),
 }  # fmt: skip
 """The questions of the tiers by the name of their form, and for which tiers each is needed."""
-
-
+TIERS: Final = (1, 2, 3)
 CHOOSING: Final = {2: "Selection", 3: "Recommendation"}
 """The question by which a tier's model chooses codes; its form lists the codes on offer."""
+
+
+class Coded(NamedTuple):
+    """A code and its confidence; `shown`: a client of the contract sees it. `probability`: that it is right, 0..1,
+    None where the target does not say (only the search in process does)."""
+
+    code: str
+    confidence: str
+    shown: bool = True
+    probability: float | None = None
 
 
 class Call(NamedTuple):
@@ -57,29 +67,39 @@ class Metered(ModelInFront):
         tell_unusable(self._model, given_up)
 
 
-class TierResult(NamedTuple):
-    """Result and cost of one tier for a text: `codes` is None if the stream ended first. Seconds since the text
-    was sent; calls and tokens that this tier needed, the finding of terms included in both 2 and 3, which share it."""
+@dataclass(frozen=True, slots=True)
+class CodedText:
+    """One text after all tiers: the codes of each (None: it failed) and the seconds until they came, the calls of the
+    model, the codes on offer to the tiers that choose, and answers that were not in the form."""
 
-    tier: int
-    codes: frozenset[str] | None
-    seconds: float
-    calls: int
-    tokens_in: int
-    tokens_out: int
+    found: Mapping[int, tuple[Coded, ...] | None]
+    seconds: Mapping[int, float]
+    calls: Sequence[Call]
+    offered: Mapping[int, frozenset[str]]
+    malformed: int
+
+    def calls_of(self, tier: int) -> list[Call]:
+        """The calls that a tier needed: the finding of terms counts for 2 and 3, which share it."""
+        return [call for call in self.calls if tier in QUESTIONS[call.question]]
 
 
-async def answers(text: str, index: SearchIndex, model: LanguageModel) -> list[TierResult]:
-    """The three tiers of one text, in this process."""
-    metered, came = Metered(model), dict[int, tuple[frozenset[str], float]]()
-    began = time.perf_counter()
-    async for event in research(ResearchRequest(query=text), index, metered):
-        if isinstance(event, PartialEvent | ResultEvent):
-            came[event.layer] = frozenset(entry.code for entry in event.codes), time.perf_counter() - began
-    result = []
-    for tier in (1, 2, 3):
-        calls = [call for call in metered.calls if tier in QUESTIONS[call.question]]
-        codes, seconds = came.get(tier, (None, time.perf_counter() - began))
-        tokens = sum(call.tokens_in for call in calls), sum(call.tokens_out for call in calls)
-        result.append(TierResult(tier, codes, seconds, len(calls), *tokens))
-    return result
+async def coded(text: str, index: SearchIndex, model: LanguageModel, queue: SearchQueue | None = None) -> CodedText:
+    """A text through the stream as it is served; every tier of one beyond the contract's length fails."""
+    metered, began = Metered(model), time.perf_counter()
+    found: dict[int, tuple[Coded, ...] | None] = dict.fromkeys(TIERS)
+    seconds = dict[int, float]()
+    if len(text) <= QUERY_MAX:
+        async for event in research(ResearchRequest(query=text), index, metered, queue):
+            for tier in TIERS:
+                if tier not in seconds and (codes := codes_of([event], tier)) is not None:
+                    found[tier], seconds[tier] = codes, time.perf_counter() - began
+    offered = {tier: metered.offered.get(question, frozenset()) for tier, question in CHOOSING.items()}
+    return CodedText(found, seconds, metered.calls, offered, metered.malformed)
+
+
+def codes_of(events: Iterable[Event], tier: int) -> tuple[Coded, ...] | None:
+    """The codes of one layer of a stream; None when the stream ended before it."""
+    for event in events:
+        if isinstance(event, PartialEvent | ResultEvent) and event.layer == tier:
+            return tuple(Coded(entry.code, entry.confidence) for entry in event.codes)
+    return None

@@ -2,7 +2,7 @@
 
 The fold of a text is `sha1(text) % 20`; the right codes are the primary code and those coded together with it. Near-
 duplicates of a text may lie in other folds; `--grouped` leaves out every query to which a text that stays indexed is
-near (`evals.coding.near`): the same words in another order, or four in five of them.
+near (`evals.coding.outcomes.NEAR`): the same words in another order, or four in five of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clinical.progress import progress
 from clinical.reading import SearchIndex
 from clinical.search import Encoder
 from clinical.text import folded_words
-from evals.coding.near import NearTexts
+from evals.coding.outcomes import NearTexts
 from evals.command import main_of
 from evals.data.cards import write_card
 from evals.data.examples import Example

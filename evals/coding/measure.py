@@ -31,7 +31,6 @@ from evals.coding.targets import (
     Target,
     TierTarget,
     answers,
-    costs_of,
     journal_of,
     journalled,
     target_of,
@@ -75,7 +74,6 @@ VARIANTS: dict[str, Callable[[str, random.Random], str]] = {
 @click.option(
     "--exchange", type=PATH, help="tiers 2 and 3: ask no server; questions and answers are files of this folder"
 )
-@click.option("--price", type=(float, float), default=(0.0, 0.0), help="of a million tokens, in and out")
 @JSON
 @click.option("--out", type=PATH, help="also write the result with the outcome of each query, for `compare`")
 @click.option("--keep-texts", is_flag=True, help="with --out: the texts as well, not only a hash of each")
@@ -96,7 +94,6 @@ def command(catalog: Path, queries: Path, out: Path | None, keep_texts: bool, as
     outcomes = run(index, data.examples, variant, target, Way(journal, asked["concurrency"]))
     more: dict[str, Any] = {"own_synonyms": own_queries(catalog, data.examples)}
     if isinstance(target, TierTarget):
-        more["per_text"] = costs_of(target.spent, *asked["price"])
         more["offered"] = offered(target, data.examples, variant)
     if model and (left := model.unanswered()):
         print(f"{len(left)} questions wait for an answer in {asked['exchange']}", file=sys.stderr)
@@ -216,10 +213,6 @@ def shown(result: MeasuredResult) -> str:
         lines.append(f"{name:28}top-1 {_cell(result, 'top_1', name)}, top-10 {_cell(result, 'top_10', name)}")
     if result.figure("offered"):
         lines.append(f"{'right codes on offer':28}{_cell(result, 'offered')}")
-    if result.about.get("per_text"):
-        lines.append(
-            "per text asked: " + ", ".join(f"{key} {value:.6g}" for key, value in result.about["per_text"].items())
-        )
     named = ("target", "tier", "model", "prompts", "variant")
     return "\n".join([*lines, ", ".join(f"{key} {result.about[key]}" for key in named if key in result.about)])
 

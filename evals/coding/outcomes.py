@@ -8,16 +8,16 @@ it.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from clinical.icd import Catalog, category, parent_of
 from clinical.reading import SearchIndex
 from clinical.text import folded_words
-from evals.coding.near import NearTexts, similarity
 from evals.coding.targets import Coded
 from evals.data.examples import Example
 
@@ -25,7 +25,7 @@ from evals.data.examples import Example
 class Outcome(NamedTuple):
     """`found`: the codes, best first, None where the target failed. `overlap`: best Jaccard overlap of the query's
     words with any wording of a right code; `verbatim`: its words stand in the index as they are; `wordings`: how many
-    wordings the best-known right code has there; `near`: some wording of any code is nearly the same (`near`)."""
+    wordings the best-known right code has there; `near`: some wording of any code is nearly the same (NEAR)."""
 
     example: Example
     found: tuple[Coded, ...] | None
@@ -44,6 +44,39 @@ class Outcome(NamedTuple):
     def first(self) -> Coded | None:
         """The best code; None where there is none."""
         return self.found[0] if self.found else None
+
+
+NEAR: Final = 0.8
+"""Jaccard similarity of the sets of folded words from which on two texts are near: then a query measures memory, not
+search. The same words in another order always are."""
+
+
+class NearTexts:
+    """A collection of word sets that can be asked whether it holds one near to another.
+
+    Candidates are found exactly, by prefix filtering (Chaudhuri et al. 2006): a set that similar to another holds one
+    of the other's few rarest words."""
+
+    def __init__(self, sets: Iterable[Collection[Hashable]]) -> None:
+        self._sets = list({frozenset(each) for each in sets})
+        self._with: dict[Hashable, list[int]] = {}
+        for number, own in enumerate(self._sets):
+            for word in own:
+                self._with.setdefault(word, []).append(number)
+
+    def has_near(self, words: Collection[Hashable]) -> bool:
+        """Return True when any set has a similarity of at least NEAR with this one."""
+        own = frozenset(words)
+        rarest = sorted(own, key=lambda word: len(self._with.get(word, ())))
+        prefix = rarest[: len(own) - math.ceil(NEAR * len(own) - 1e-9) + 1]
+        numbers = {number for word in prefix for number in self._with.get(word, ())}
+        return any(similarity(own, self._sets[number]) >= NEAR for number in numbers)
+
+
+def similarity(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
+    """Jaccard (1901): common words by all words; 0 of nothing."""
+    common = len(one & other)
+    return common / (len(one) + len(other) - common) if common else 0.0
 
 
 class Nearness:

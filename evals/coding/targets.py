@@ -20,20 +20,19 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import httpx2
-import numpy as np
 
 from bentos.models import model_of
-from clinical.coding import PROMPT_VERSION, SearchQueue, research
-from clinical.contract import Event, PartialEvent, ResearchRequest, ResultEvent
+from clinical.coding import PROMPT_VERSION, SearchQueue
+from clinical.contract import Event
 from clinical.errors import BefundError, SettingError
 from clinical.llm import LanguageModel
 from clinical.reading import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
-from evals.coding.costs import CHOOSING, Metered
+from evals.coding.costs import Coded, coded, codes_of
 from evals.rules_model import RulesModel
 
 LIMIT = 10
@@ -50,15 +49,6 @@ TRIES, LONGEST_WAIT = 5, 61.0
 
 
 Found = TypeVar("Found")
-
-
-class Spent(NamedTuple):
-    """Cost of one text: calls and tokens of the model, seconds until its answer."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    seconds: float
 
 
 def in_order(ask: Callable[[str], Found], texts: Sequence[str], concurrency: int) -> Iterator[Found]:
@@ -91,31 +81,7 @@ class Loop:
         self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(self._loop)])
 
 
-def costs_of(spent: Sequence[Spent], price_in: float = 0.0, price_out: float = 0.0) -> dict[str, Any]:
-    """Per text asked in this run: calls, tokens, seconds; money where prices of a million tokens are given."""
-    if not spent:
-        return {}
-    table = np.asarray(spent, dtype=float)
-    calls, tokens_in, tokens_out, _ = table.mean(axis=0).round(3).tolist()
-    p50, p95 = np.percentile(table[:, 3], [50, 95]).round(3).tolist()
-    result = {"texts": len(spent), "calls": calls, "tokens_in": tokens_in, "tokens_out": tokens_out}
-    result |= {"p50_s": p50, "p95_s": p95}
-    if price_in or price_out:
-        result["money"] = round((tokens_in * price_in + tokens_out * price_out) / 1e6, 6)
-    return result
-
-
 # --- targets ----------------------------------------------------------------------------------------------------------
-
-
-class Coded(NamedTuple):
-    """A code and its confidence; `shown`: a client of the contract sees it. `probability`: that it is right, 0..1,
-    None where the target does not say (only the search in process does)."""
-
-    code: str
-    confidence: str
-    shown: bool = True
-    probability: float | None = None
 
 
 class Target(Protocol):
@@ -147,19 +113,19 @@ class SearchTarget:
 
     def ask(self, query: str) -> tuple[Coded, ...] | None:
         try:
-            return _coded(self._index.search(query, LIMIT))
+            return _of_hits(self._index.search(query, LIMIT))
         except (BefundError, ValueError):
             return None
 
     def ask_together(self, queries: Sequence[str]) -> list[tuple[Coded, ...] | None]:
         """The same answers in less time; where one query fails, each is asked alone."""
         try:
-            return [_coded(hits) for hits in self._index.search_many(queries, LIMIT)]
+            return [_of_hits(hits) for hits in self._index.search_many(queries, LIMIT)]
         except (BefundError, ValueError):
             return [self.ask(query) for query in queries]
 
 
-def _coded(hits: Iterable[Candidate]) -> tuple[Coded, ...]:
+def _of_hits(hits: Iterable[Candidate]) -> tuple[Coded, ...]:
     return tuple(Coded(hit.code, hit.confidence, hit.confidence != "low", hit.probability) for hit in hits)
 
 
@@ -175,27 +141,20 @@ class TierTarget:
             remedy = "set BEFUND_LLM_BASE_URL, or BEFUND_LLM=rules for the baseline"
             raise SettingError(f"tier {tier} needs a language model and none is set up", "one", remedy)
         self._index, self._tier, self._model = index, tier, model
-        self._loop, self.spent, self._search_queue = Loop(), list[Spent](), SearchQueue()
+        self._loop, self._search_queue = Loop(), SearchQueue()
         self.offered = dict[str, frozenset[str]]()
         self._loop.run(model.health())  # a server that lists its models names the one that answers
         self.about = {"target": "in-process", "tier": str(tier), "model": model.name, "prompts": PROMPT_VERSION}
 
     def ask(self, query: str) -> tuple[Coded, ...] | None:
         """From any thread. Raises CancelledError once `stop` was called."""
-        return self._loop.run(self._ask(query, Metered(self._model)))
+        text = self._loop.run(coded(query, self._index, self._model, self._search_queue))
+        self.offered[query] = text.offered[self._tier]
+        return text.found[self._tier]
 
     def stop(self) -> None:
         """Give up what is under way."""
         self._loop.stop()
-
-    async def _ask(self, query: str, model: Metered) -> tuple[Coded, ...] | None:
-        began = time.perf_counter()
-        stream = research(ResearchRequest(query=query), self._index, model, self._search_queue)
-        events = [event async for event in stream]
-        tokens = sum(call.tokens_in for call in model.calls), sum(call.tokens_out for call in model.calls)
-        self.spent.append(Spent(len(model.calls), *tokens, time.perf_counter() - began))
-        self.offered[query] = model.offered.get(CHOOSING[self._tier], frozenset())
-        return codes_of(events, self._tier)
 
 
 def settings_for(texts: int) -> Settings:
@@ -257,14 +216,6 @@ def _wait_of(answer: httpx2.Response) -> float:
         remedy = "use a key without one (--per-day 0), or run the same command again tomorrow"
         raise SettingError("the key has used up its quota of the day", "one that lasts", remedy)
     return max(1.0, seconds)
-
-
-def codes_of(events: Iterable[Event], tier: int) -> tuple[Coded, ...] | None:
-    """The codes of one layer of a stream; None when the stream ended before it."""
-    for event in events:
-        if isinstance(event, PartialEvent | ResultEvent) and event.layer == tier:
-            return tuple(Coded(entry.code, entry.confidence) for entry in event.codes)
-    return None
 
 
 def target_of(where: str, index: SearchIndex, tier: int, texts: int = 1, model: LanguageModel | None = None) -> Target:

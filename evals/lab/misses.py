@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
-from clinical.icd import PAIR_NOTE, Catalog, category
+from clinical.icd import PAIR_NOTE, Catalog, category, covers
 from clinical.progress import progress
 from clinical.reading import Candidate, Mentioned, SearchIndex
 from evals.coding.outcomes import Outcome
@@ -145,18 +145,9 @@ def _refers(catalog: Catalog, code: str, other: str) -> bool:
     """Return True when an exclusion at a code, or above it, covers the other code."""
     for name in _above(catalog, code):
         for note in catalog.codes[catalog.number(name)].notes:
-            if note.kind == "exclusion" and any(_covers(reference, other) for reference in note.references):
+            if note.kind == "exclusion" and any(covers(reference, other) for reference in note.references):
                 return True
     return False
-
-
-def _covers(reference: str, code: str) -> bool:
-    """`E10.-` and `E10` cover E10.90, `E10-E14` every category between its ends."""
-    low, _, high = reference.rstrip("-+*!†.").partition("-")
-    high = high.rstrip(".-+*!†")
-    if not high:
-        return bool(low) and code.startswith(low)
-    return low <= code[: len(low)] and code[: len(high)] <= high
 
 
 def _above(catalog: Catalog, code: str) -> list[str]:

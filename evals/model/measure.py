@@ -32,7 +32,7 @@ from clinical.contract import ExtractResponse, values_of
 from clinical.llm import LanguageModel, Limits, Message
 from clinical.progress import note
 from clinical.reading import SearchIndex
-from evals.coding.costs import Call, Metered
+from evals.coding.costs import TIERS, Call, Metered
 from evals.coding.measure import MOST_AT_ONCE
 from evals.coding.targets import settings_for
 from evals.command import CATALOG, JSON, main_of
@@ -174,9 +174,9 @@ async def _tiers(run: ModelRun, made: ModelReport, model: LanguageModel) -> None
     rows = made.rows.setdefault("tiers", [])
     for name, every in sets.items():
         inputs = run.some(every)
-        coded = await tiers.coded(run.index, model, [one["text"] for one in inputs], run.at_once)
+        coded = await tiers.coded_together(run.index, model, [one["text"] for one in inputs], run.at_once)
         results = {}
-        for tier in tiers.TIERS:
+        for tier in TIERS:
             shown = {one["text"]: each.found[tier] for one, each in zip(inputs, coded, strict=True)}
             codes = {text: None if got is None else [(hit.code, hit.confidence) for hit in got if hit.shown]
                      for text, got in shown.items()}  # fmt: skip

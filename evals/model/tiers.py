@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from catalog_build.training.authors import authors
 from catalog_build.training.authors.labelled import FOLDER as AUTHORS
-from clinical.coding import SearchQueue, research
-from clinical.contract import QUERY_MAX, ResearchRequest
+from clinical.coding import SearchQueue
 from clinical.errors import SettingError
 from clinical.llm import LanguageModel
 from clinical.progress import progress
 from clinical.reading import SearchIndex
-from evals.coding.costs import CHOOSING, QUESTIONS, Call, Metered
-from evals.coding.targets import Coded, codes_of
+from evals.coding.costs import CHOOSING, CodedText, coded
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
-from evals.reading.inputs import read_inputs, statements
+from evals.reading.inputs import WRITTEN, read_inputs, statements
 
-WRITTEN: Final = Path(__file__).resolve().parents[1] / "data" / "written.jsonl"
-TIERS: Final = (1, 2, 3)
 Inputs = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class CodedText:
-    """One text after all tiers: the codes of each (None: it failed), the calls of the model, the codes on offer to the
-    tiers that choose, and answers that were not in the form."""
-
-    found: Mapping[int, tuple[Coded, ...] | None]
-    calls: Sequence[Call]
-    offered: Mapping[int, frozenset[str]]
-    malformed: int
-
-    def calls_of(self, tier: int) -> list[Call]:
-        """The calls that a tier needed: the finding of terms counts for 2 and 3, which share it."""
-        return [call for call in self.calls if tier in QUESTIONS[call.question]]
 
 
 def public_inputs() -> dict[str, Inputs]:
@@ -58,20 +38,18 @@ def own_inputs(file: Path) -> dict[str, Inputs]:
     return {file.stem: read_inputs(file)}
 
 
-async def coded(index: SearchIndex, model: LanguageModel, texts: Sequence[str], at_once: int) -> list[CodedText]:
-    """Every text through the stream as it is served, so many at once; a text beyond the contract's length fails."""
+async def coded_together(
+    index: SearchIndex, model: LanguageModel, texts: Sequence[str], at_once: int
+) -> list[CodedText]:
+    """Every text through the stream as it is served, so many at once."""
     queue, room = SearchQueue(), asyncio.Semaphore(at_once)
     bar = progress(None, "texts", "texts coded", total=len(texts))
 
     async def one(text: str) -> CodedText:
-        metered = Metered(model)
         async with room:
-            stream = research(ResearchRequest(query=text), index, metered, queue) if len(text) <= QUERY_MAX else None
-            events = [event async for event in stream] if stream is not None else []
+            found = await coded(text, index, model, queue)
         bar.update()
-        offered = {tier: metered.offered.get(question, frozenset()) for tier, question in CHOOSING.items()}
-        found = {tier: codes_of(events, tier) for tier in TIERS}
-        return CodedText(found, metered.calls, offered, metered.malformed)
+        return found
 
     with bar:
         return list(await asyncio.gather(*map(one, texts)))

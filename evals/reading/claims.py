@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -19,7 +19,7 @@ from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText
 from clinical.claims import LABELS, Reading, Tagger
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
-from evals.measures.intervals import Measure, clustered, clusters_of
+from evals.measures.intervals import Measure, clustered, clusters_of, share
 from evals.measures.results import Row
 from evals.measures.results import row as _row
 
@@ -29,6 +29,10 @@ NOT_THERE: Final = frozenset(("excluded", "family", "other", "hypothetical"))
 ERRORS: Final = ("right", "there_as_not", "not_as_there")
 HIDDEN: Final = frozenset(("present", "suspected"))
 """Claims of a condition that is there and must not be read as not there; history is asked for by itself."""
+OF_PATIENT: Final = ("present", "suspected", "history")
+"""Claims of what the patient has, may have or had."""
+WRONG: Final = {"there_read_as_not": ("hidden", "there"), "not_there_read_as_there": ("leaked", "absent")}
+"""Measures of written inputs: (the count, its total) by name."""
 
 
 class JudgedClaim(NamedTuple):
@@ -139,6 +143,44 @@ def measured_rows(rows: Sequence[JudgedClaim]) -> Iterator[Row]:
             missed = [not row.right and row.read == wrong for row in own]
             if any(missed):
                 yield from _row(f"claim_read_as_{wrong}", f"authors: {claim}", len(own), _share(own, missed))
+
+
+# --- written inputs: their authors marked what is stated and what is absent -------------------------------------------
+
+
+def of_written(rows: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """Counts of inputs with claims: there, hidden (of these read as denied, of others, or feared), absent, leaked (of
+    these read as the patient's)."""
+    counts: Counter[str] = Counter()
+    for one in rows:
+        reading = Reading.of(one["text"])
+        there = [said["text"] for said in one["codes"] if said["claim"] in OF_PATIENT]
+        absent = [said["text"] for said in one.get("absent", ())]
+        counts += Counter(there=len(there), absent=len(absent))
+        counts["hidden"] += sum(not _is_patients(reading, words) for words in there)
+        counts["leaked"] += sum(_is_patients(reading, words) for words in absent)
+    return counts
+
+
+def _is_patients(reading: Reading, words: str) -> bool:
+    """Return True when the text claims of the patient what these words name: the word that most probably begins a
+    mention is asked for, since authors of inputs marked the words of denial together with what is denied."""
+    start = reading.text.index(words)
+    first, last = reading.words_in(start, start + len(words))
+    if first > last:
+        return reading.claim(start, start + len(words)).assertion in OF_PATIENT
+    named = first + int(reading.marks[first : last + 1, 1].argmax())
+    begin, end = reading.seen.places[named].tolist()
+    return reading.claim(begin, end).assertion in OF_PATIENT
+
+
+def written_rows(name: str, own: Mapping[str, int]) -> Iterator[Row]:
+    """The two errors on a set of written inputs, as rows of the table of results."""
+    for measure, (part, whole) in WRONG.items():
+        yield from _row(measure, name, own[whole], share(own[part], own[whole]))
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 @click.command(help=paragraphs(__doc__))

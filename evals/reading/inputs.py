@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
@@ -25,6 +25,8 @@ from evals.measures.texts import COUNTS
 
 Shown = Callable[[str], list[tuple[str, str]] | None]
 """A text to the codes that are shown, with their confidence, best first; None where nothing answered."""
+WRITTEN: Final = Path(__file__).parents[1] / "data" / "written.jsonl"
+"""Inputs of our own that nothing learns from."""
 FORM = "an object with text, class and codes (statements), as evals/data/written.jsonl has them"
 
 
@@ -180,17 +182,3 @@ def _places(text: str, said: Sequence[Mapping[str, Any]]) -> list[tuple[int, int
         at = next(free, starts[0] if starts else 0)
         taken.append((at, at + len(words)))
     return taken
-
-
-def given(rows: Iterable[Mapping[str, Any]], found: Callable[[str], list[tuple[str, str]]]) -> Counter[str]:
-    """Counts of search on each statement alone, as if somebody had marked the mentions: `statements`, `first` (its
-    first code is right), `ten` (one of all is), `found` (one that is shown is). `found`: a text to its codes with their
-    confidence, most probable first, also those of low confidence."""
-    counts: Counter[str] = Counter()
-    for row in rows:
-        for one in statements(row):
-            codes = found(one.words)
-            own = [code in one.codes for code, _ in codes]
-            counts += Counter(statements=1, first=any(own[:1]), ten=any(own))
-            counts["found"] += any(good and level != "low" for good, (_, level) in zip(own, codes, strict=True))
-    return counts

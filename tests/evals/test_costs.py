@@ -1,26 +1,14 @@
-"""The costs of the tiers are counted at the model, question by question."""
+"""The tiers of a text: what each answers, and what is counted at the model, question by question."""
 
 import asyncio
 
 from clinical.errors import ModelUnavailable
 from clinical.llm import Completion
 from clinical.reading.index import SearchIndex
-from evals.coding.costs import QUESTIONS, answers
+from evals.coding.costs import TIERS, coded
 from evals.rules_model import RulesModel
 
 TEXT = "Diabetes mellitus Typ 2, arterielle Hypertonie. Kein Fieber."
-
-
-def test_every_tier_answers_and_its_calls_are_counted(index: SearchIndex) -> None:
-    one, two, three = asyncio.run(answers(TEXT, index, RulesModel()))
-    assert [answer.tier for answer in (one, two, three)] == [1, 2, 3]
-    assert (one.calls, one.tokens_in, one.tokens_out) == (0, 0, 0)
-    assert two.calls == 2
-    assert three.calls >= 2
-    assert all(answer.tokens_in > answer.tokens_out > 0 for answer in (two, three))
-    assert one.seconds <= two.seconds <= three.seconds
-    assert one.codes
-    assert all(index.catalog.get(code) for answer in (one, two, three) for code in answer.codes or ())
 
 
 class Recording(RulesModel):
@@ -35,13 +23,20 @@ class Recording(RulesModel):
         return answer
 
 
-def test_the_tokens_are_those_that_the_model_said(index: SearchIndex) -> None:
+def test_every_tier_answers_and_its_calls_are_those_that_the_model_was_asked(index: SearchIndex) -> None:
     model = Recording()
-    _, two, three = asyncio.run(answers(TEXT, index, model))
-    for answer in (two, three):
-        given = [completion for name, completion in model.given if answer.tier in QUESTIONS[name]]
-        assert answer.tokens_in == sum(completion.tokens_in for completion in given)
-        assert answer.tokens_out == sum(completion.tokens_out for completion in given)
+    text = asyncio.run(coded(TEXT, index, model))
+    assert [bool(text.found[tier]) for tier in TIERS] == [True, True, True]
+    assert text.seconds[1] <= text.seconds[2] <= text.seconds[3]
+    calls = {tier: text.calls_of(tier) for tier in TIERS}
+    assert (len(calls[1]), len(calls[2])) == (0, 2)
+    assert {call.question for call in calls[3]} == {"Findings", "Step", "Recommendation"}
+    for tier in (2, 3):
+        names = {call.question for call in calls[tier]}
+        given = [answer for name, answer in model.given if name in names]
+        assert sum(call.tokens_in for call in calls[tier]) == sum(answer.tokens_in for answer in given) > 0
+        assert sum(call.tokens_out for call in calls[tier]) == sum(answer.tokens_out for answer in given) > 0
+        assert {found.code for found in text.found[tier]} <= text.offered[tier]
 
 
 class Broken(RulesModel):
@@ -49,7 +44,8 @@ class Broken(RulesModel):
         raise ModelUnavailable("refused")
 
 
-def test_a_model_that_fails_leaves_tier_one(index: SearchIndex) -> None:
-    one, two, three = asyncio.run(answers(TEXT, index, Broken()))
-    assert one.codes
-    assert (two.codes, three.codes, two.calls) == (None, None, 0)
+def test_a_model_that_fails_leaves_tier_one_and_a_text_beyond_the_contract_nothing(index: SearchIndex) -> None:
+    text = asyncio.run(coded(TEXT, index, Broken()))
+    assert text.found[1]
+    assert (text.found[2], text.found[3], text.calls) == (None, None, [])
+    assert asyncio.run(coded("x" * 2_001, index, Broken())).found == dict.fromkeys(TIERS)

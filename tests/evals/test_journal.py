@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from evals.coding.measure import main, own_queries
-from evals.coding.targets import Coded, Spent, answers, costs_of, journal_of, journalled
+from evals.coding.targets import Coded, answers, journal_of, journalled
 from evals.data.examples import Example
 from evals.load.rigs import model_server
 from evals.measures.results import read_result
@@ -116,28 +116,16 @@ def test_an_interrupted_run_keeps_what_came_out_of_turn(tmp_path):
     assert "Husten" in third.asked
 
 
-def test_what_a_text_costs_of():
-    spent = [Spent(3, 1000, 100, 1.0), Spent(5, 3000, 300, 3.0)]
-    assert costs_of(spent, 1.0, 10.0) == {
-        "texts": 2, "calls": 4.0, "tokens_in": 2000.0, "tokens_out": 200.0, "p50_s": 2.0, "p95_s": 2.9, "money": 0.004,
-    }  # fmt: skip
-    assert costs_of([]) == {}
-
-
 def test_tier_3_of_a_model_server_at_once(monkeypatch, starter_artifact, tmp_path, capsys):
     queries, out = tmp_path / "a.tsv", tmp_path / "a.json"
     queries.write_text("query\tcodes\n" + "".join(f"Bluthochdruck seit {n} Jahren\tI10.90\n" for n in range(2, 10)))
     with model_server(0.05) as url:
         monkeypatch.setenv("BEFUND_LLM_BASE_URL", f"{url}/v1")
         arguments = ["--catalog", str(starter_artifact), "--queries", str(queries), "--tier", "3", "--out", str(out)]
-        assert main([*arguments, "--concurrency", "8", "--price", "1", "2"]) == 0
+        assert main([*arguments, "--concurrency", "8"]) == 0
     result = read_result(out)
-    costs = result.about["per_text"]
     assert result.about["model"] == "slow-model"
-    assert (len(result.queries), result.figure("failed")[0], costs["texts"]) == (8, 0, 8)
-    assert costs["tokens_in"] == costs["calls"] >= 2
-    assert costs["money"] > 0
-    assert "per text asked" in capsys.readouterr().out
+    assert (len(result.queries), result.figure("failed")[0]) == (8, 0)
 
 
 def test_queries_that_are_own_synonyms_are_named(tmp_path, capsys):

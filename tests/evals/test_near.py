@@ -11,7 +11,7 @@ from catalog_build.official.source import read_source
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.text import folded_words
 from evals.coding.heldout import main
-from evals.coding.near import NEAR, NearTexts, similarity
+from evals.coding.outcomes import NEAR, NearTexts, similarity
 from evals.data.cards import read_dataset
 from evals.data.examples import read_examples
 

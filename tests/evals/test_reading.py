@@ -1,18 +1,15 @@
 """Counts of `evals reading`."""
 
 import json
-import re
 
 import pytest
 
 from clinical.errors import SourceError
-from clinical.reading import Candidate
-from evals.measures.intervals import clustered, clusters_of, ratio, share
-from evals.reading import claimed, reasons
-from evals.reading.inputs import frame_of, given, read_inputs, statements
+from evals.measures.texts import rows_of
+from evals.reading import claims
+from evals.reading.inputs import frame_of, read_inputs, statements
 from evals.reading.judged import CAUSES, errors_of, shown
-from evals.reading.measure import main, of_inputs
-from evals.reading.offered import offered, probe_texts, read_marked
+from evals.reading.measure import main, reason_rows, reasons
 
 ROW = {
     "class": "denied",
@@ -45,41 +42,6 @@ def test_what_is_stated_shown_right_silent_and_absent():
 
 def test_the_category_of_what_is_denied_counts_too():
     assert frame_of([ROW], lambda text: [("E14.91", "high")])["absent_shown"][0] == 1
-
-
-def test_statements_by_themselves():
-    codes = {"Hypertonie": [("I15.00", "medium"), ("I10.00", "low"), ("I10.90", "medium")]}
-    counts = given([ROW], lambda text: codes[text])
-    assert counts == {"statements": 1, "ten": 1, "found": 1}
-
-
-def test_intervals_are_wider_where_mistakes_come_together():
-    right = [True] * 90 + [False] * 10
-    apart = clustered(right, [str(n) for n in range(100)])
-    together = clustered(right, [str(n // 10) for n in range(100)])
-    assert apart is not None
-    assert together is not None
-    assert together[0] == apart[0] == pytest.approx(0.9)
-    assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
-
-
-def test_a_ratio_has_the_interval_of_a_share_where_texts_differ_by_chance_alone_and_a_wider_one_elsewhere():
-    counts = [1] * 90 + [0] * 10
-    apart = ratio(counts, [1] * 100, [str(n) for n in range(100)])
-    assert apart[0] == 0.9
-    assert apart == pytest.approx(share(90, 100), abs=0.01)
-    together = ratio(counts, [1] * 100, [str(n // 10) for n in range(100)])
-    assert together[2] - together[1] > 1.5 * (apart[2] - apart[1])
-    sure = ratio([5] * 20, [5] * 20, [str(n) for n in range(20)])
-    assert share(20, 20)[1] > sure[1] > 0.8, "all right is no certainty: a text counts once"
-    assert ratio([0], [0], ["a"]) is None
-
-
-def test_authors_are_drawn_where_there_are_several_of_them():
-    texts = [str(number) for number in range(10)]
-    few, many = ([str(number % authors) for number in range(10)] for authors in (3, 5))
-    assert clusters_of(texts, few) == texts
-    assert clusters_of(texts, many) == many
 
 
 def test_errors_of_a_text_are_those_that_are_counted_and_each_has_its_cause(index):
@@ -140,51 +102,21 @@ def test_a_line_that_is_no_input_is_refused_by_its_number(tmp_path, line, said):
         read_inputs(tmp_path / "own.jsonl")
 
 
-def test_a_marked_text_is_read_without_its_marks():
-    text, (stated, absent) = read_marked("{Gicht}, kein [Rheuma]")
-    assert text == "Gicht, kein Rheuma"
-    assert (text[stated.start : stated.end], stated.stated) == ("Gicht", True)
-    assert (text[absent.start : absent.end], absent.stated) == ("Rheuma", False)
-
-
-class CarelessIndex:
-    """Offers every word of the table that begins with a capital, whatever is said of it."""
-
-    def search(self, query: str, limit: int) -> tuple[Candidate, ...]:
-        words = re.finditer(r"[A-ZÄÖÜ]\w{3,}", query)
-        return tuple(Candidate(m.group()[:3], 0.9, "high", m.group(), m.start(), m.end()) for m in words)
-
-
-def test_an_index_that_offers_everything_leaks_nearly_everything():
-    found = offered(CarelessIndex())
-    assert found.kept == found.stated
-    assert len(found.leaked) > 0.7 * found.absent
-
-
-def test_there_are_enough_texts_with_what_is_not_there_and_few_of_it_is_offered(index):
-    """On the starter catalog, whose weights are those of the full one."""
-    assert len(probe_texts()) >= 300
-    found = offered(index)
-    assert len(found.leaked) <= 0.045 * found.absent
-    assert found.kept >= 0.88 * found.stated
-
-
 def test_the_command_gives_rows_of_every_part(starter_artifact, tmp_path, capsys):
     (tmp_path / "inputs.jsonl").write_text(json.dumps(ROW) + "\n")
-    arguments = ["--catalog", str(starter_artifact), "--texts", "20", "--wordings", "8", "--json"]
-    assert main([*arguments, "--inputs", str(tmp_path / "inputs.jsonl")]) == 0
+    assert main(["--catalog", str(starter_artifact), "--inputs", str(tmp_path / "inputs.jsonl"), "--json"]) == 0
     found = {(row["measure"], row["set"]): row for row in json.loads(capsys.readouterr().out)}
     assert found["stated_shown", "ALL"]["n"] == 1
     assert found["absent_shown", "denied"]["value"] == 0.0
-    assert found["stated_kept", "offered.tsv"]["n"] > 200
-    assert {"exact", "high_precision", "shown_in_list", "shown_in_frame", "among_ten"} <= {name for name, _ in found}
+    assert {"there_read_as_not", "not_there_read_as_there", "stated_without_code"} <= {name for name, _ in found}
 
 
 def test_medium_is_what_is_shown_and_not_high(index):
-    rows = {(row.measure, row.set): row for row in of_inputs(index, [ROW])}
-    high, shown = (rows[name, "ALL"].n if (name, "ALL") in rows else 0 for name in ("high_right", "shown_right"))
-    assert shown - high == (rows["medium_right", "ALL"].n if ("medium_right", "ALL") in rows else 0)
-    assert shown > 0
+    rows = {(row.measure, row.set): row for row in rows_of(frame_of([ROW], lambda text: shown(index, text)))}
+    high, medium, every = (
+        rows[name, "ALL"].n if (name, "ALL") in rows else 0 for name in ("high_right", "medium_right", "shown_right")
+    )
+    assert every == high + medium > 0
 
 
 def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():
@@ -192,9 +124,9 @@ def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():
     rows = [
         {"text": "Hypertonie, kein Gicht, Husten", "codes": stated, "absent": [{"text": "Husten", "claim": "denied"}]}
     ]
-    counts = claimed.claimed(rows)
+    counts = claims.of_written(rows)
     assert counts == {"there": 2, "hidden": 1, "absent": 1, "leaked": 1}
-    found = {measure: (n, value) for measure, _, n, value, _, _ in claimed.rows_of("own", counts)}
+    found = {measure: (n, value) for measure, _, n, value, _, _ in claims.written_rows("own", counts)}
     assert found == {"there_read_as_not": (2, 0.5), "not_there_read_as_there": (1, 1.0)}
 
 
@@ -203,9 +135,9 @@ def test_reasons_are_counted_and_so_is_what_somebody_stated_all_the_same(index):
         {"text": "Migräne, kein Asthma", "codes": [{"text": "Asthma", "codes": ["J45.99"]}]},
         {"text": "Seit Jahren Migräne. Kein Fieber, Kind der Nachbarin hat Asthma.", "codes": []},
     ]
-    counts = reasons.reasons(index, rows)
+    counts = reasons(index, rows)
     assert counts == {"denied": {"mentions": 2, "stated": 1}, "of-somebody-else": {"mentions": 1, "stated": 0}}
-    assert [row[:4] for row in reasons.rows_of(counts)] == [
+    assert [row[:4] for row in reason_rows(counts)] == [
         ("stated_without_code", "denied", 2, 0.5),
         ("stated_without_code", "of-somebody-else", 1, 0.0),
     ]

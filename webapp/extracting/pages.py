@@ -148,7 +148,7 @@ def _reading(checked: CheckedLetter) -> LetterReading:
     before = dict(values_of(checked.read))
     same = {path for path, value in values_of(data) if before.get(path) == value}
     book = open_book(settings().catalog)
-    if book and any(book.get(one.code) is None for one in checked.codes):
+    if book and any(book.find(one.code) is None for one in checked.codes):
         abort(422)
     return LetterReading(
         checked.document_type, data, [one.model_dump() for one in checked.evidence if one.path in same],

@@ -32,7 +32,7 @@ from webapp.fhir.routes import UNKNOWN
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.writing import storing
 from webapp.storage import FileMissing
-from webapp.workbench.catalog import open_book
+from webapp.workbench.catalog import MARKS, open_book
 
 extracting = Blueprint("fhir_extracting", __name__, url_prefix="/<organization>/fhir/r4")
 answers.init_blueprint(extracting)
@@ -147,9 +147,9 @@ def read(row: DocumentRow, wanted: Wanted) -> LetterReading:
 def marked(codes: list[FoundCode]) -> list[FoundCode]:
     """The codes with dagger, asterisk or exclamation mark, as the classification has them."""
     book = open_book(settings().catalog)
-    known = [book.get(one.code) if book else None for one in codes]
+    known = [book.find(one.code) if book else None for one in codes]
     pairs = zip(codes, known, strict=True)
-    return [one.model_copy(update={"mark": listed.mark}) if listed else one for one, listed in pairs]
+    return [one.model_copy(update={"mark": MARKS[listed.kind]}) if listed else one for one, listed in pairs]
 
 
 def now() -> str:

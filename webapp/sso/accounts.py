@@ -21,8 +21,8 @@ from webapp import audit
 from webapp.errors import ErrorPage
 from webapp.extensions import db
 from webapp.models import BrowserSession, User, utcnow
+from webapp.sso.mail import tell_linked
 from webapp.sso.models import Identity, Provider
-from webapp.sso.notices import tell_linked
 from webapp.sso.profile import Profile, email_key
 
 NAMES = ("given_name", "family_name", "preferred_username", "picture")

@@ -14,8 +14,13 @@ from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from flask_babel import gettext as _
+
 from clinical.errors import SettingError
+from webapp import audit
 from webapp.config import settings
+from webapp.models import User
+from webapp.sso.models import Provider
 
 TIMEOUT_S = 8
 AUTHENTICATED = 235
@@ -91,3 +96,23 @@ def _log_in(smtp: smtplib.SMTP, user: str, password: str) -> None:
     code, answer = smtp.docmd("AUTH", "PLAIN " + base64.b64encode(f"\0{user}\0{password}".encode()).decode())
     if code != AUTHENTICATED:
         raise smtplib.SMTPAuthenticationError(code, answer)
+
+
+def tell_linked(user: User, provider: Provider) -> None:
+    """Tell the owner of an account that a vendor can now sign in to it. What fails is audited and holds no sign-in
+    back."""
+    text = _(
+        "Guten Tag,\n\n"
+        "Ihr Konto bei Befund wurde soeben mit dem Anbieter „%(name)s“ verknüpft: "
+        "wer sich dort mit Ihrem Zugang anmeldet, kommt in Ihr Konto.\n\n"
+        "Waren Sie das nicht, heben Sie die Verknüpfung auf der Seite „Konto“ auf, beenden Sie dort alle Sitzungen und "
+        "verständigen Sie den Betreiber.",
+        name=provider.name,
+    )
+    if not can_send():
+        audit.record_alone("notice_not_sent", user=user, provider_id=provider.id, detail="no mail server")
+        return
+    try:
+        send(user.email, _("Ein Anbieter wurde mit Ihrem Konto verknüpft"), text)
+    except MailFailed as error:
+        audit.record_alone("notice_not_sent", user=user, provider_id=provider.id, detail=str(error))

@@ -1,8 +1,14 @@
 """Monitoring of the webapp: counts, probes, and failures of the services it depends on."""
 
-from webapp.watching.disks import has_connections, has_room
-from webapp.watching.metrics import DOCUMENTS_SERVED, DOCUMENTS_STORED, FAILURES, SIGN_INS, a_worker_ended
+from webapp.watching.metrics import (
+    DOCUMENTS_SERVED,
+    DOCUMENTS_STORED,
+    FAILURES,
+    SIGN_INS,
+    a_worker_ended,
+    in_a_folder,
+    server_ended,
+)
 from webapp.watching.outages import RETRY_SECONDS, part_of
-from webapp.watching.probes import Probes, need, unanswered
+from webapp.watching.probes import Probes, has_connections, has_room, need, unanswered
 from webapp.watching.requests import Counted, Traced
-from webapp.watching.shared import in_a_folder, server_ended

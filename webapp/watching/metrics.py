@@ -1,9 +1,13 @@
 """Prometheus metrics of the webapp: nothing of a request but its route, its method and how it ended.
 
-All names are in docs/operate.md, "What to watch"; a test compares the two.
+All names are in docs/operate.md, "What to watch"; a test compares the two. The processes of one server keep their
+counts in a folder that the one that becomes gunicorn makes: the library reads its name once, when it is loaded, so it
+is in the environment before gunicorn loads anything. What was there already is another server's.
 """
 
 import os
+import shutil
+import tempfile
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -16,8 +20,8 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from webapp.watching.shared import FOLDER
-
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+_BEGINS = "befund-web-"
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)
@@ -72,3 +76,15 @@ def a_worker_ended(pid: int) -> None:
     RESTARTS.inc()
     if FOLDER in os.environ:
         mark_process_dead(pid)  # type: ignore[no-untyped-call]
+
+
+def in_a_folder() -> None:
+    """Name a new folder in the environment of the server that this process is about to become."""
+    os.environ[FOLDER] = tempfile.mkdtemp(prefix=_BEGINS)
+
+
+def server_ended() -> None:
+    """Remove the folder, if it is one of ours."""
+    folder = os.environ.get(FOLDER, "")
+    if os.path.basename(folder).startswith(_BEGINS):
+        shutil.rmtree(folder, ignore_errors=True)

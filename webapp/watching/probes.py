@@ -7,6 +7,8 @@ for each process however many ask, and says which of it does not answer.
 
 import hmac
 import logging
+import os
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,9 +21,11 @@ from cryptography import x509
 from flask import Flask
 
 from clinical.errors import BefundError, cause_of
+from clinical.room import require_files, require_room
 from clinical.settings import Settings
+from webapp.database import parsed
 from webapp.urls import Wsgi
-from webapp.watching.metrics import BACKUP, CERTIFICATE, CONTENT_TYPE, FAILURES, READY, exposition
+from webapp.watching.metrics import BACKUP, CERTIFICATE, CONTENT_TYPE, FAILURES, FOLDER, READY, exposition
 
 log = logging.getLogger("befund.web")
 
@@ -147,3 +151,31 @@ def _expiry(file: Path) -> float:
         return min(each.not_valid_after_utc.timestamp() for each in x509.load_pem_x509_certificates(file.read_bytes()))
     except (OSError, ValueError):
         return NEVER
+
+
+# --- room: among open files, and in the folders that are written into, beside the storage of files --------------------
+
+
+def has_connections() -> bool:
+    """Always true: raises NoRoom where a process of the webapp can hardly take a further connection."""
+    require_files()
+    return True
+
+
+def has_room(given: Settings) -> bool:
+    """Always true: raises NoRoom where there is none."""
+    require_room(_written(given))
+    return True
+
+
+def _written(given: Settings) -> list[Path]:
+    """Of SQLite's file, of mails in development, of uploads until they are stored, and of the counts."""
+    database = parsed(given.database_url)
+    folders = [Path(tempfile.gettempdir())]
+    if database.get_backend_name() == "sqlite" and database.database:
+        folders.append(Path(database.database).parent)
+    if given.development and not given.mail_url:
+        folders.append(given.var)
+    if counts := os.environ.get(FOLDER):
+        folders.append(Path(counts))
+    return folders

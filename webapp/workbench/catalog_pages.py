@@ -12,12 +12,12 @@ from flask_babel import gettext as _
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
+from clinical.icd import PAIR_NOTE, Code
 from webapp.config import settings
 from webapp.extensions import limiter
-from webapp.workbench.catalog import CodeBook, ListedCode, open_book
-from webapp.workbench.changes import Since, since
+from webapp.guards import member_required
+from webapp.workbench.catalog import MARKS, CodeBook, Since, open_book, pairs, since
 from webapp.workbench.conflicts import Checked, conflicts, usual_ages
-from webapp.workbench.guards import member_required
 from webapp.workbench.terminology import ApiSilent, suggested, synonyms
 from webapp.workbench.words import NOTES
 
@@ -60,7 +60,7 @@ def search() -> str | Response:
         found = suggested(words, CHOSEN_FROM if for_script else MOST_FOUND)
     except ApiSilent:
         abort(503, description="the text API does not answer")
-    known = [(code, one.wording) for one in found if (code := book.get(one.code)) is not None]
+    known = [(code, one.wording) for one in found if (code := book.find(one.code)) is not None]
     if for_script:
         return jsonify([_told(code) | {"wording": wording} for code, wording in known])
     return render_template("workbench/catalog_found.html", book=book, words=words, found=[code for code, _ in known])
@@ -74,7 +74,7 @@ def lookup() -> Response:
     given = request.get_json(silent=True)
     codes = given.get("codes") if isinstance(given, dict) else None
     book = _book()
-    wanted = [book.get(code) for code in (codes or [])[:MOST_LOOKED_UP] if isinstance(code, str)]
+    wanted = [book.find(code) for code in (codes or [])[:MOST_LOOKED_UP] if isinstance(code, str)]
     return jsonify({code.code: _whole(book, code) for code in wanted if code})
 
 
@@ -105,9 +105,10 @@ def one_chapter(chapter: str) -> str:
 def one_block(block: str) -> str:
     """The codes of a group."""
     book = _book()
-    if block not in book.blocks or block not in book.below:
+    codes = book.of_block(block)
+    if block not in book.blocks or not codes:
         abort(404)
-    return render_template("workbench/block.html", book=book, block=block, chapter=book.below[block][0].chapter)
+    return render_template("workbench/block.html", book=book, block=block, codes=codes, chapter=codes[0].chapter)
 
 
 @catalog.get("/<code>/")
@@ -115,7 +116,7 @@ def one_block(block: str) -> str:
 def one_code(code: str) -> str:
     """One code: its notes, what stands above, beside and below it."""
     book = _book()
-    found = book.get(code)
+    found = book.find(code)
     if found is None:
         abort(404)
     return render_template(
@@ -138,23 +139,24 @@ def _book() -> CodeBook:
     return book
 
 
-def _changed(book: CodeBook, code: ListedCode) -> Since | None:
+def _changed(book: CodeBook, code: Code) -> Since | None:
     """The change since the earlier catalog that the operator named; None without one."""
     folder = settings().workbench_earlier
     before = open_book(folder) if folder else None
     return since(before, book, code) if before else None
 
 
-def _told(code: ListedCode) -> dict[str, Any]:
-    return {"code": code.code, "mark": code.mark, "title": code.title, "terminal": code.terminal}
+def _told(code: Code) -> dict[str, Any]:
+    return {"code": code.code, "mark": MARKS[code.kind], "title": code.title, "terminal": code.terminal}
 
 
-def _whole(book: CodeBook, code: ListedCode) -> dict[str, Any]:
-    near = {"above": book.path(code), "below": book.below.get(code.code, []), "beside": book.beside(code)}
-    notes = [{"kind": note.kind, "text": note.text, "codes": note.codes} for note in code.notes if note.kind != "pair"]
-    pairs = [book.codes[pair] for pair in code.pairs if pair in book.codes]
+def _whole(book: CodeBook, code: Code) -> dict[str, Any]:
+    near = {"above": book.path(code), "below": book.children(code.code), "beside": book.siblings(code.code)}
+    notes = [note for note in code.notes if note.kind != PAIR_NOTE]
+    partners = [partner for one in pairs(code) if (partner := book.get(one))]
     return {
-        **_told(code), "use": _uses().get(code.use, ""), "notes": notes, "pairs": [_told(pair) for pair in pairs],
+        **_told(code), "use": _uses().get(code.use_295, ""), "pairs": [_told(one) for one in partners],
+        "notes": [{"kind": note.kind, "text": note.text, "codes": note.references} for note in notes],
         **{name: [_told(other) for other in others] for name, others in near.items()},
     }  # fmt: skip
 

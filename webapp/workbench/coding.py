@@ -5,10 +5,10 @@ from werkzeug.wrappers import Response
 
 from clinical.contract import QUERY_MAX, ResearchRequest
 from webapp.config import settings
+from webapp.guards import member_required
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
 from webapp.workbench.catalog import open_book
-from webapp.workbench.guards import member_required
 from webapp.workbench.words import CODING, spoken
 
 coding = Blueprint("coding", __name__, url_prefix="/coding")

@@ -11,8 +11,8 @@ from typing import Annotated, Literal, NamedTuple
 from flask_babel import gettext as _
 from pydantic import BaseModel, ConfigDict, Field
 
-from clinical.icd import covers, is_default, named_vaguely, outside
-from webapp.workbench.catalog import CodeBook, ListedCode
+from clinical.icd import Code, covers, is_default, named_vaguely, outside
+from webapp.workbench.catalog import CodeBook, pairs, shown
 
 DAYS_PER_YEAR = 365
 MOST_CODES = 100
@@ -48,14 +48,14 @@ class Conflict(NamedTuple):
 
 def conflicts(book: CodeBook, case: Checked) -> list[Conflict]:
     """All conflicts of a result, those between two codes first; codes the catalog does not have are left out."""
-    known = [(code, one) for one in case.codes if (code := book.get(one.code)) is not None and one.certainty != "A"]
+    known = [(code, one) for one in case.codes if (code := book.find(one.code)) is not None and one.certainty != "A"]
     return [*_between(book, known), *_alone(known), *_of_the_patient(known, case), *_suspected(known, case)]
 
 
-def _between(book: CodeBook, known: Sequence[tuple[ListedCode, Accepted]]) -> Iterator[Conflict]:
+def _between(book: CodeBook, known: Sequence[tuple[Code, Accepted]]) -> Iterator[Conflict]:
     for (code, given), (other, its) in permutations(known, 2):
         both = (code.code, other.code)
-        if code.code == other.code or other.code in code.pairs or code.code in other.pairs:
+        if code.code == other.code or other.code in pairs(code) or code.code in pairs(other):
             continue
         if note := _excludes(book, code, other):
             yield Conflict("exclusion", both, _("%(code)s schließt %(other)s aus: %(note)s", code=code.code,
@@ -68,26 +68,25 @@ def _between(book: CodeBook, known: Sequence[tuple[ListedCode, Accepted]]) -> It
                            other=other.code))  # fmt: skip
 
 
-def _excludes(book: CodeBook, code: ListedCode, other: ListedCode) -> str:
+def _excludes(book: CodeBook, code: Code, other: Code) -> str:
     """The exclusion note of a code, or of one above it, that names another code; "" where there is none. What excludes
     both is about something else."""
-    for level in (*book.path(code), code):
-        for note in level.notes:
-            named = [reference for reference in note.codes if covers(reference, other.code)]
-            if note.kind == "exclusion" and named and not any(covers(reference, code.code) for reference in named):
-                return note.text
+    for note in book.exclusion_notes(code):
+        named = [reference for reference in note.references if covers(reference, other.code)]
+        if named and not any(covers(reference, code.code) for reference in named):
+            return note.text
     return ""
 
 
-def _was(code: ListedCode, other: ListedCode) -> bool:
+def _was(code: Code, other: Code) -> bool:
     """True where a code says that a disease of the other one is in the past."""
     past = "Eigenanamnese" in code.title
     return past and any(
-        covers(one, other.code) for note in code.notes if note.kind == "inclusion" for one in note.codes
+        covers(one, other.code) for note in code.notes if note.kind == "inclusion" for one in note.references
     )
 
 
-def _vaguer(book: CodeBook, code: ListedCode, other: ListedCode) -> bool:
+def _vaguer(book: CodeBook, code: Code, other: Code) -> bool:
     """True where the other code is one of the same disease and says more: a sibling, or a category of the same group
     whose title names what this category calls not specified."""
     if code.parent is not None and code.parent == other.parent:
@@ -102,24 +101,24 @@ def _vaguer(book: CodeBook, code: ListedCode, other: ListedCode) -> bool:
     )
 
 
-def _alone(known: Sequence[tuple[ListedCode, Accepted]]) -> Iterator[Conflict]:
+def _alone(known: Sequence[tuple[Code, Accepted]]) -> Iterator[Conflict]:
     carries = any(code.kind not in ("asterisk", "exclamation") for code, _given in known)
     daggers = any(code.kind == "dagger" for code, _given in known)
     for code, _given in known:
         if code.kind == "asterisk" and not daggers:
             yield Conflict(
-                "alone", (code.code,), _("%(code)s steht nie allein: es fehlt der Kreuzkode.", code=code.shown)
+                "alone", (code.code,), _("%(code)s steht nie allein: es fehlt der Kreuzkode.", code=shown(code))
             )
         if code.kind == "exclamation" and not carries:
-            yield Conflict("alone", (code.code,), _("%(code)s steht nie allein.", code=code.shown))
+            yield Conflict("alone", (code.code,), _("%(code)s steht nie allein.", code=shown(code)))
 
 
-def _of_the_patient(known: Sequence[tuple[ListedCode, Accepted]], case: Checked) -> Iterator[Conflict]:
+def _of_the_patient(known: Sequence[tuple[Code, Accepted]], case: Checked) -> Iterator[Conflict]:
     for code, _given in known:
         if case.sex and code.sex and code.sex != case.sex:
             whose = _("nur bei Männern üblich") if code.sex == "M" else _("nur bei Frauen üblich")
             yield Conflict("sex", (code.code,), f"{code.code}: {whose}.")
-        if case.age is not None and outside(case.age * DAYS_PER_YEAR, *code.ages):
+        if case.age is not None and outside(case.age * DAYS_PER_YEAR, code.age_low, code.age_high):
             text = _(
                 "%(code)s ist im Alter von %(age)d Jahren nicht üblich (%(usual)s).",
                 code=code.code, age=case.age, usual=usual_ages(code),
@@ -131,9 +130,9 @@ OLDEST = 124
 """Years that the official metadata give where there is no upper limit."""
 
 
-def usual_ages(code: ListedCode) -> str:
+def usual_ages(code: Code) -> str:
     """The ages a code is usual at, in words: "üblich ab 15 Jahren"; "" where it is at any."""
-    low, high = code.ages
+    low, high = code.age_low, code.age_high
     if low and int(low[1:]) == 0:
         low = None
     if high and high[0] == "j" and int(high[1:]) >= OLDEST:
@@ -162,7 +161,7 @@ def _until(age: str) -> str:
     return str(_("%(number)d Jahre", number=number) if age[0] == "j" else _("%(number)d Tage", number=number))
 
 
-def _suspected(known: Sequence[tuple[ListedCode, Accepted]], case: Checked) -> Iterator[Conflict]:
+def _suspected(known: Sequence[tuple[Code, Accepted]], case: Checked) -> Iterator[Conflict]:
     for code, given in known:
         if given.certainty != "V":
             continue

@@ -10,10 +10,10 @@ from werkzeug.wrappers import Response
 
 from clinical.contract import PROMPT_MAX, TEXT_MAX, GenerateRequest
 from webapp.extensions import db
+from webapp.guards import member_required
 from webapp.models import User
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
-from webapp.workbench.guards import member_required
 from webapp.workbench.models import TITLE_LENGTH, Instruction
 from webapp.workbench.words import DRAFTING, spoken
 

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from werkzeug.wrappers import Response
 
 from clinical.contract import TEXT_MAX, Arztbrief, ExtractFileRequest, ExtractRequest, TextRequest, Zuweisung
+from webapp.guards import member_required
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
-from webapp.workbench.guards import member_required
 from webapp.workbench.words import EXTRACTION, spoken
 
 FILE_MAX = 20 * 1024 * 1024

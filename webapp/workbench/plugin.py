@@ -5,7 +5,7 @@ from flask import Flask
 from clinical.settings import Settings
 from webapp.extensions import csrf
 from webapp.workbench import calls, relay
-from webapp.workbench.catalog import open_book
+from webapp.workbench.catalog import open_book, shown
 from webapp.workbench.catalog_pages import catalog, lookup, search
 from webapp.workbench.coding import coding
 from webapp.workbench.drafting import drafting
@@ -21,6 +21,7 @@ def init_app(app: Flask) -> None:
     app.extensions[WARM_UP] = lambda: _warm_up(app.config["BEFUND"])
     everybody = app.config["BEFUND"].workbench_catalog == "everybody"
     app.jinja_env.globals["open_catalog"] = lambda: everybody
+    app.jinja_env.filters["shown"] = shown
     for view in (lookup, search):
         csrf.exempt(view)
     for blueprint in (coding, extraction, drafting, catalog):

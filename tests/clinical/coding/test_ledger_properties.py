@@ -10,7 +10,7 @@ from catalog_build.training.texts import TextWriter
 from clinical.coding.instant import tier_one
 from clinical.contract import ABOVE_THE_LIMIT, PartialEvent, ResearchRequest
 from clinical.reading import SearchIndex, Understood
-from evals.reading.offered import probe_texts
+from evals.reading.inputs import WRITTEN, read_inputs
 
 WORDINGS = [
     ("Hypertonie", "I10.90"),
@@ -24,7 +24,7 @@ WORDINGS = [
     ("akute Bronchitis", "J20.9"),
     ("Vorhofflimmern", "I48.9"),
 ]
-PIECES = [text for text, _ in probe_texts()] + [
+PIECES = [row["text"] for row in read_inputs(WRITTEN)] + [
     *("I10.90", "J45.0 G", "39. SSW", "(E11.90)", "Z. n. Apoplex 2015", "???", "RR 140/90", "\n", "; ", " - ", "😀 "),
 ]
 

@@ -35,7 +35,6 @@ NO_FACTS = {
     "clinical/coding/prompts.py": "'nicht näher bezeichnet' in a sentence for a language model",
     "evals/load/faults.py": "the code of its own text, which a right answer holds",
     "evals/coding/variants.py": "'nicht näher bezeichnet' as authors of notes shorten it",
-    "webapp/workbench/catalog.py": "the webapp reads codes.json by itself, and writes the dot behind a category",
 }
 """Modules that may hold such a string or slice, and why."""
 ALONE = ("evals/benchmark/befund_bench/", "evals/benchmark/making.py")

@@ -289,6 +289,17 @@ def typed(page: Page, words: str) -> None:
     page.locator("#text").fill(words)
 
 
+def selected(page: Page, words: str) -> None:
+    """Select words of the text, as a mouse does."""
+    page.locator("#text").focus()
+    page.evaluate(
+        """words => { const box = document.getElementById("text"), at = box.value.indexOf(words);
+                      box.setSelectionRange(at, at + words.length); }""",
+        words,
+    )
+    page.locator("#text").dispatch_event("keyup")
+
+
 @pytest.fixture
 def page(erika: Visitor) -> Page:
     """The page "Kodieren" before Erika."""

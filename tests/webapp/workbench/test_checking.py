@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.webapp.browser import Visitor
-from tests.webapp.workbench.conftest import LETTER, Bench, saved
+from tests.webapp.workbench.conftest import LETTER, Bench, saved, selected
 
 
 @pytest.fixture
@@ -17,17 +17,6 @@ def page(erika: Visitor) -> Page:
     page.get_by_role("button", name="Beispielbrief").click()
     page.locator(".fields").first.wait_for()
     return page
-
-
-def choose(page: Page, words: str) -> None:
-    """Select words of the letter, as a mouse does."""
-    page.locator("#text").focus()
-    page.evaluate(
-        """words => { const box = document.getElementById("text"), at = box.value.indexOf(words);
-                      box.setSelectionRange(at, at + words.length); }""",
-        words,
-    )
-    page.locator("#text").dispatch_event("keyup")
 
 
 def focused(page: Page) -> str:
@@ -108,7 +97,7 @@ def test_an_entry_is_added_and_leaves_with_the_others(page: Page) -> None:
 def test_words_of_the_letter_fill_a_field_or_a_new_entry(page: Page) -> None:
     field = page.locator('[data-path="diagnosen[0]"]')
     field.focus()
-    choose(page, "Diabetes mellitus Typ 2")
+    selected(page, "Diabetes mellitus Typ 2")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#fill button").first).to_be_focused()
     page.locator("#text").dispatch_event("select")  # a busy browser says so only now
@@ -116,7 +105,7 @@ def test_words_of_the_letter_fill_a_field_or_a_new_entry(page: Page) -> None:
     expect(field).to_be_focused()
     expect(field).to_have_value("Diabetes mellitus Typ 2")
     assert page.locator("#marks mark.active").all_inner_texts() == ["Diabetes mellitus Typ 2"]
-    choose(page, "Arztbrief")
+    selected(page, "Arztbrief")
     page.locator("#fill").get_by_role("button", name="+ Diagnosen").click()
     assert focused(page).startswith("diagnosen[")
     assert json.loads(saved(page, "Als JSON speichern"))["data"]["diagnosen"][-1] == "Arztbrief"

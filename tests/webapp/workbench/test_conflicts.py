@@ -5,55 +5,41 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from clinical.icd import Code, Note
 from webapp.workbench.catalog import CodeBook
 from webapp.workbench.conflicts import Accepted, Checked, conflicts, usual_ages
 
-COLUMNS = [
-    "code",
-    "title",
-    "terminal",
-    "parent",
-    "block",
-    "chapter",
-    "kind",
-    "use_295",
-    "sex",
-    "age_low",
-    "age_high",
-    "notes",
-]
 
-
-def row(code: str, title: str, block: str, parent: str | None = None, **more: Any) -> list[Any]:
-    given = {"code": code, "title": title, "terminal": True, "parent": parent, "block": block, "chapter": "01",
-             "kind": "plain", "use_295": "P", "sex": None, "age_low": None, "age_high": None, "notes": [],
-             **more}  # fmt: skip
-    return [given[name] for name in COLUMNS]
+def row(code: str, title: str, block: str, parent: str | None = None, **more: Any) -> Code:
+    given = {"kind": "plain", "use_295": "P", "use_301": "P", **more}
+    return Code(code=code, title=title, level=len(code) - ("." in code), terminal=True, parent=parent, block=block,
+                chapter="01", **given)  # fmt: skip
 
 
 BOOK = CodeBook(
-    {
-        "version": "2026", "chapters": {}, "blocks": {}, "columns": COLUMNS,
-        "codes": [
-            row("F00", "Demenz bei Alzheimer-Krankheit", "F00-F09"),
-            row("F00.1", "Demenz bei Alzheimer-Krankheit, mit spätem Beginn", "F00-F09", "F00", kind="asterisk",
-                notes=[["pair", "Demenz", ["G30.1"]]]),
-            row("F03", "Nicht näher bezeichnete Demenz", "F00-F09", notes=[["exclusion", "Senilität o.n.A.", ["R54"]]]),
-            row("F05", "Delir", "F00-F09"),
-            row("G30.1", "Alzheimer-Krankheit mit spätem Beginn", "G30-G32", kind="dagger"),
-            row("R54", "Senilität", "R50-R69"),
-            row("E11", "Diabetes mellitus, Typ 2", "E10-E14"),
-            row("E11.90", "Diabetes mellitus, Typ 2: Ohne Komplikationen", "E10-E14", "E11"),
-            row("E14", "Nicht näher bezeichneter Diabetes mellitus", "E10-E14"),
-            row("C50.9", "Bösartige Neubildung: Brustdrüse, nicht näher bezeichnet", "C50-C50"),
-            row("Z85.3", "Bösartige Neubildung der Brustdrüse [Mamma] in der Eigenanamnese", "Z80-Z99",
-                notes=[["inclusion", "Zustände, klassifizierbar unter", ["C50.-"]]]),
-            row("M17", "Gonarthrose", "M15-M19"),
-            row("M17.1", "Sonstige primäre Gonarthrose", "M15-M19", "M17"),
-            row("M17.9", "Gonarthrose, nicht näher bezeichnet", "M15-M19", "M17"),
-            row("N40", "Prostatahyperplasie", "N40-N51", sex="M", age_low="j030", age_high="j124"),
-        ],
-    }
+    "2026",
+    [
+        row("F00", "Demenz bei Alzheimer-Krankheit", "F00-F09"),
+        row("F00.1", "Demenz bei Alzheimer-Krankheit, mit spätem Beginn", "F00-F09", "F00", kind="asterisk",
+            notes=(Note("pair", "Demenz", ("G30.1",)),)),
+        row("F03", "Nicht näher bezeichnete Demenz", "F00-F09",
+            notes=(Note("exclusion", "Senilität o.n.A.", ("R54",)),)),
+        row("F05", "Delir", "F00-F09"),
+        row("G30.1", "Alzheimer-Krankheit mit spätem Beginn", "G30-G32", kind="dagger"),
+        row("R54", "Senilität", "R50-R69"),
+        row("E11", "Diabetes mellitus, Typ 2", "E10-E14"),
+        row("E11.90", "Diabetes mellitus, Typ 2: Ohne Komplikationen", "E10-E14", "E11"),
+        row("E14", "Nicht näher bezeichneter Diabetes mellitus", "E10-E14"),
+        row("C50.9", "Bösartige Neubildung: Brustdrüse, nicht näher bezeichnet", "C50-C50"),
+        row("Z85.3", "Bösartige Neubildung der Brustdrüse [Mamma] in der Eigenanamnese", "Z80-Z99",
+            notes=(Note("inclusion", "Zustände, klassifizierbar unter", ("C50.-",)),)),
+        row("M17", "Gonarthrose", "M15-M19"),
+        row("M17.1", "Sonstige primäre Gonarthrose", "M15-M19", "M17"),
+        row("M17.9", "Gonarthrose, nicht näher bezeichnet", "M15-M19", "M17"),
+        row("N40", "Prostatahyperplasie", "N40-N51", sex="M", age_low="j030", age_high="j124"),
+    ],
+    {},
+    {},
 )  # fmt: skip
 
 
@@ -113,7 +99,5 @@ def test_suspicion_by_setting_and_country(app: Flask) -> None:
     ],
 )
 def test_ages_are_said_in_german(app: Flask, low: str, high: str, said: str) -> None:
-    book = CodeBook({"version": "", "chapters": {}, "blocks": {}, "columns": COLUMNS,
-                     "codes": [row("N40", "", "N40-N51", age_low=low, age_high=high)]})  # fmt: skip
     with app.test_request_context(headers={"Accept-Language": "de"}):
-        assert usual_ages(book.codes["N40"]) == said
+        assert usual_ages(row("N40", "", "N40-N51", age_low=low, age_high=high)) == said

@@ -8,20 +8,9 @@ from playwright.sync_api import Page, expect
 
 from catalog_build.training.own_texts import fed_back
 from clinical.reading.index import SearchIndex
-from tests.webapp.workbench.conftest import finished, saved, typed
+from tests.webapp.workbench.conftest import finished, saved, selected, typed
 
 TEXT = "Arterielle Hypertonie, kein Fieber. Die Schwester klagt über Migräne."
-
-
-def mark(page: Page, words: str) -> None:
-    """Select words in the text, as a mouse does."""
-    page.locator("#text").focus()
-    page.evaluate(
-        """words => { const box = document.getElementById("text"), at = box.value.indexOf(words);
-                      box.setSelectionRange(at, at + words.length); }""",
-        words,
-    )
-    page.locator("#text").dispatch_event("keyup")
 
 
 def marks(page: Page) -> list[tuple[str, str]]:
@@ -75,7 +64,7 @@ def test_selected_words_become_a_mention_and_end_with_a_code(coded: Page, tmp_pa
     page = coded
     typed(page, "Arterielle Hypertonie. Der Zucker ist schlecht.")
     finished(page)
-    mark(page, "Zucker ")
+    selected(page, "Zucker ")
     expect(page.locator("#mention")).to_contain_text("„Zucker“")
     page.keyboard.press("Control+Enter")
     page.keyboard.press("g")

@@ -16,11 +16,11 @@ from tests.serving import wait_until
 from tests.webapp.conftest import add_organization, add_user, login, make_app
 from tests.webapp.workbench.conftest import text_api
 from webapp.workbench import catalog, relay
+from webapp.workbench.calls import PER_PERSON, Held, Slots
 from webapp.workbench.catalog import CodeBook, open_book
 from webapp.workbench.failures import FAILURES, kind_of, wait_of
 from webapp.workbench.plugin import WARM_UP
 from webapp.workbench.relay import ApiCall, event, relayed
-from webapp.workbench.slots import PER_PERSON, Held, Slots
 
 PAGES = ("/coding/", "/extraction/", "/drafting/")
 DEAD = "http://127.0.0.1:9"  # discard: nothing listens there
@@ -186,10 +186,10 @@ def test_codes_are_found_by_the_first_characters_where_the_text_api_is(
 
 
 def test_codes_are_found_however_they_are_spelt(book: CodeBook) -> None:
-    assert {book.get(text).code for text in ("e1190", "E11.90", "E11.90-", " e11.90")} == {"E11.90"}
-    assert book.get("") is None
-    assert [code.code for code in book.path(book.codes["M17.1"])] == ["M17"]
-    assert book.codes["M17.1"] not in book.beside(book.codes["M17.1"])
+    assert {book.find(text).code for text in ("e1190", "E11.90", "E11.90-", " e11.90")} == {"E11.90"}
+    assert book.find("") is None
+    assert [code.code for code in book.path(book.get("M17.1"))] == ["M17"]
+    assert "M17.1" not in {code.code for code in book.siblings("M17.1")} > {"M17.9"}
 
 
 def test_a_catalog_is_read_once_for_all_who_ask_at_the_same_time(starter_artifact: Path, tmp_path: Path) -> None:
