@@ -44,10 +44,11 @@ def _history_codes(
     """Of each code the number of the code within `targets` whose notes hold its category."""
     by_category: dict[str, int] = {}
     names = [category(code.code) for code in catalog]
+    distinct = set(names)
     for number, code in enumerate(catalog):
         if code.code in targets:
             for held in (*besides.get(code.code, ()), *_ranges(code)):
-                by_category |= dict.fromkeys([name for name in set(names) if name in held], number)
+                by_category |= dict.fromkeys([name for name in distinct if name in held], number)
     return [by_category.get(name, NONE) for name in names]
 
 
