@@ -8,6 +8,7 @@ meant.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -44,10 +45,12 @@ def _history_codes(
     """Of each code the number of the code within `targets` whose notes hold its category."""
     by_category: dict[str, int] = {}
     names = [category(code.code) for code in catalog]
+    distinct = sorted(set(names))
     for number, code in enumerate(catalog):
         if code.code in targets:
             for held in (*besides.get(code.code, ()), *_ranges(code)):
-                by_category |= dict.fromkeys([name for name in set(names) if name in held], number)
+                first, behind = bisect_left(distinct, held.first), bisect_right(distinct, held.last)
+                by_category |= dict.fromkeys(distinct[first:behind], number)
     return [by_category.get(name, NONE) for name in names]
 
 

@@ -53,8 +53,9 @@ SELDOM: Final = (
 
 def seldom_meant(catalog: Catalog) -> Vectors:
     """The weight of each code of the catalog in running text, by SELDOM: shape (codes,)."""
-    weights = [next((w for group, w in SELDOM if code.code in group), 1.0) for code in catalog.codes]
-    return np.array(weights, dtype=np.float32)
+    names = [category(code.code) for code in catalog.codes]
+    weights = {name: next((w for group, w in SELDOM if name in group), 1.0) for name in set(names)}
+    return np.array([weights[name] for name in names], dtype=np.float32)
 
 
 class MentionReader:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-import bm25s
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch
@@ -25,7 +26,9 @@ BOUNDS: Final = {
 FILES: Final = (
     "data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "params.index.json", "vocab.index.json",
 )  # fmt: skip
-"""The library's own; it reads no others."""
+"""The library's own."""
+_SETTINGS, _VOCABULARY = FILES[-2:]
+_PARAMETERS: Final = ("k1", "b", "delta", "method", "idf_method", "dtype", "int_dtype")
 COMMON: Final = 0.05
 """A token in more than this share of all wordings says little and has the longest posting list: left out."""
 
@@ -40,16 +43,25 @@ class Bm25:
     """bm25s over tokens, scored against every wording.
 
     Its index is the library's; who asks adds up the postings, since what is wanted are the best codes, not the best
-    wordings. The library's numba backend is as fast, compiles for seconds in each worker and takes 50 MB.
+    wordings. The library's numba backend is as fast, compiles for seconds in each worker and takes 50 MB. Only a build
+    imports the library, which takes a tenth of a second and scipy with it.
     """
 
-    def __init__(self, index: Any) -> None:
-        self._index = index
-        self.start: Ints = np.ascontiguousarray(index.scores["indptr"], dtype=np.int64)
+    def __init__(
+        self, vocabulary: dict[str, int], arrays: Mapping[str, NDArray[Any]], parameters: Mapping[str, Any]
+    ) -> None:
+        self.vocabulary, self._arrays, self._parameters = vocabulary, arrays, parameters
+        self.start: Ints = np.ascontiguousarray(arrays["indptr"], dtype=np.int64)
+        self.indices: NDArray[np.int32] = arrays["indices"]
+        """The number of the wording of each posting, token by token."""
+        self.data: Vectors = arrays["data"]
+        """Score that each posting adds to its wording."""
 
     @classmethod
-    def build(cls, documents: Sequence[Sequence[str]], common: float = 1.0) -> Bm25:
+    def build(cls, documents: Sequence[Sequence[str]], common: float = 1.0) -> Self:
         """Index tokenised documents; tokens in more than the share `common` of them are left out."""
+        import bm25s
+
         frequency: dict[str, int] = {}
         for document in documents:
             for token in set(document):
@@ -61,25 +73,8 @@ class Bm25:
         index = bm25s.BM25(backend="numpy")
         index.index((numbers, vocabulary), show_progress=False)
         index.vocab_dict.pop("", None)  # the library adds it, with a number that has no postings
-        return cls(index)
-
-    @property
-    def indices(self) -> NDArray[np.int32]:
-        """The number of the wording of each posting, token by token."""
-        indices: NDArray[np.int32] = self._index.scores["indices"]
-        return indices
-
-    @property
-    def data(self) -> Vectors:
-        """Score that each posting adds to its wording."""
-        data: Vectors = self._index.scores["data"]
-        return data
-
-    @property
-    def vocabulary(self) -> dict[str, int]:
-        """The number of each known token."""
-        known: dict[str, int] = self._index.vocab_dict
-        return known
+        parameters = {name: getattr(index, name) for name in _PARAMETERS} | {"num_docs": len(documents)}
+        return cls(index.vocab_dict, {name: index.scores[name] for name in BOUNDS}, parameters)
 
     def numbers(self, tokens: Iterable[str]) -> list[int]:
         """The numbers of the known ones of these tokens."""
@@ -90,7 +85,7 @@ class Bm25:
         """Numbers of the wordings that hold a token, token by token from `first` to before `last` in the order of the
         alphabet; and how many each token has."""
         bounds = self.start[first : last + 1]
-        return self._index.scores["indices"][bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
+        return self.indices[bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
 
     def count(self, first: int, last: int) -> int:
         """Number of postings of the tokens from `first` to before `last`."""
@@ -98,27 +93,33 @@ class Bm25:
 
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""
-        self._index.save(folder, show_progress=False)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in self._arrays.items():
+            np.save(folder / f"{name}.csc.index.npy", array)
+        (folder / _VOCABULARY).write_bytes(orjson.dumps(self.vocabulary))
+        (folder / _SETTINGS).write_text(json.dumps(self._parameters, indent=4))
 
     @classmethod
-    def load(cls, folder: Path, wordings: int) -> Bm25:
+    def load(cls, folder: Path, wordings: int) -> Self:
         """Memory-map what `save` wrote, of so many wordings. Raises ArtifactMismatch where a number leads nowhere."""
         try:
-            index = bm25s.BM25.load(folder, mmap=True, show_progress=False)
-            arrays = {name: index.scores[name].view(np.ndarray) for name in BOUNDS}
+            parameters = orjson.loads((folder / _SETTINGS).read_bytes())
+            vocabulary = orjson.loads((folder / _VOCABULARY).read_bytes())
+            files = {name: folder / f"{name}.csc.index.npy" for name in BOUNDS}
+            arrays = {name: np.load(file, mmap_mode="r").view(np.ndarray) for name, file in files.items()}
+            documents = parameters["num_docs"]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ArtifactMismatch(
                 f"{folder.name}/ cannot be read ({type(error).__name__})", ", ".join(FILES), REMEDY
             ) from None
+        require(documents == wordings, f"{folder.name}/ is of {documents} wordings", f"{wordings}")
         sizes = ArraySizes({"N": wordings})
         check(f"{folder.name}/", arrays, BOUNDS, sizes)
         require(_are_ascending(arrays), f"the wordings of a token of {folder.name}/ fall", "ascending numbers")
-        vocabulary = index.vocab_dict
         require(isinstance(vocabulary, dict), f"the tokens of {folder.name}/ have no numbers", "an object")
         vocabulary.pop("", None)
         check_numbers(vocabulary.values(), sizes.known["T"], f"the vocabulary of {folder.name}/")
-        index.scores.update(arrays)
-        return cls(index)
+        return cls(vocabulary, arrays, parameters)
 
 
 def _are_ascending(arrays: Mapping[str, NDArray[Any]]) -> bool:

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from bm25s.stopwords import STOPWORDS_GERMAN
-
 from clinical.text.folding import Token, words
 
 WHOLE: Final = 6
@@ -19,6 +17,20 @@ WHOLE: Final = 6
 WINDOWS: Final = (2, 4)
 """Content words of a window; with 1 single words of long sentences win too often, with 7 nothing more is found."""
 
+_STOP_WORDS = """
+aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm andern anderr
+anders auch auf aus bei bin bis bist da damit dann das dass dasselbe dazu daß dein deine deinem deinen deiner deines
+dem demselben den denn denselben der derer derselbe derselben des desselben dessen dich die dies diese dieselbe
+dieselben diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines einig einige einigem
+einigen einiger einiges einmal er es etwas euch euer eure eurem euren eurer eures für gegen gewesen hab habe haben hat
+hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im in indem ins ist jede jedem jeden
+jeder jedes jene jenem jenen jener jenes jetzt kann kein keine keinem keinen keiner keines können könnte machen man
+manche manchem manchen mancher manches mein meine meinem meinen meiner meines mich mir mit muss musste nach nicht
+nichts noch nun nur ob oder ohne sehr sein seine seinem seinen seiner seines selbst sich sie sind so solche solchem
+solchen solcher solches soll sollte sondern sonst um und uns unser unsere unserem unseren unseres unter viel vom von
+vor war waren warst was weg weil weiter welche welchem welchen welcher welches wenn werde werden wie wieder will wir
+wird wirst wo wollen wollte während würde würden zu zum zur zwar zwischen über
+"""
 _NARRATION = """
 seit unter wegen bereits kommt stellt stellte leidet klagt zeigt zeigte besteht bestand erhielt erhält erfolgt erfolgte
 bekannt bekannte bekannter bekannten patient patientin patienten herr frau jahre jahren jährige jähriger jährigen monate
@@ -28,8 +40,9 @@ hinweise nebendiagnosen hauptdiagnose anamnese eigenanamnese beurteilung verlauf
 ausschluss verdacht aktuell aktuelle links rechts beidseits beidseitig linke rechte linken rechten
 v a dd bds re li ca ggf bzw etwa zwei drei vier fünf sechs sieben acht neun zehn elf zwölf mehrere einige wenige
 """
-FUNCTION_WORDS: Final = frozenset(STOPWORDS_GERMAN) | frozenset(_NARRATION.split())
-"""Words that say nothing about which code is meant: bm25s's German stop words, and the narration of a visit."""
+FUNCTION_WORDS: Final = frozenset(f"{_STOP_WORDS} {_NARRATION}".split())
+"""Words that say nothing about which code is meant: the German stop words of bm25s (MIT),
+and the narration of a visit."""
 
 # The dot of an abbreviation ("Z. n. Herzinfarkt") ends nothing.
 _BOUNDARY: Final = re.compile(

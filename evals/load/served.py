@@ -37,6 +37,8 @@ SKIPPED: Final = 150_000
 MEASURED_DAYS: Final = 300
 TEXTS: Final = 400
 LEFT_AFTER_SECONDS: Final = 2.0
+PATIENCE: Final = 60.0
+"""Seconds for the model to say how many calls are left: a thousand callers who leave at once keep its one loop busy."""
 ENDING_SECONDS: Final = 120
 """For what is under way when a run ends."""
 
@@ -138,7 +140,7 @@ def streams(catalog: Path, number: int, workers: int = 1, seconds: float = 10.0)
                 spent = 1_000 * (api.cpu_seconds() - before) / max(1, found["first codes"].requests)
                 yield from row("cpu_ms", of, found["first codes"].requests, spent)
             time.sleep(LEFT_AFTER_SECONDS)
-            left = httpx2.get(f"{model}/running", trust_env=False).json()["running"]
+            left = httpx2.get(f"{model}/running", timeout=PATIENCE, trust_env=False).json()["running"]
             yield from row("calls_left", of, number, float(left))
 
 
