@@ -88,7 +88,7 @@ def ordered(pages: Sequence[PageWords]) -> PageText:
     lines: list[Line] = []
     for page in body:
         lines += _Sheet(page).lines(first_block=len(lines))
-    for page in [*feet, *(part for page in pages for part in page.aside)]:
+    for page in [*feet, *(part for one in pages for part in one.aside)]:
         lines += _Sheet(page).lines(first_block=len(lines))
     return _written(lines, tuple(page.page for page in pages))
 
@@ -670,7 +670,12 @@ def _continues(above: Line, line: Line) -> bool:
     if above.page == line.page:
         if line.gap or above.limit != line.limit or not _is_below(above.box, line.box):
             return False
-    elif above.page.number == line.page.number or above.limit is None or line.limit is None or line.cells[0][0].text[0].isupper():
+    elif (
+        above.page.number == line.page.number
+        or above.limit is None
+        or line.limit is None
+        or line.cells[0][0].text[0].isupper()
+    ):
         return False
     return _goes_on(above.cells[0], line.cells[0], above.limit)
 
