@@ -49,6 +49,8 @@ RIGHT_SIDE = 0.4
 """Share of the page's width right of which a block is an address or a date, and not wrapped at the page's margin."""
 MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 """Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
+HEAD_GAPS = 12
+"""Empty strips from the top of columns in which the end of a head above them is looked for."""
 SMALL_PRINT, OVERPRINTED = 0.85, 0.3
 """Height of a word, in heights of the highest on its row, below which it may be printed over it; and the shared part of
 two neighbours' width, in widths of the narrower, from which on one is."""
@@ -260,6 +262,10 @@ class _Sheet:
         height = median(word.height for word in words)
         columns = self._columns(words, height) if depth < 12 else [words]
         if len(columns) > 1 and not _is_table(columns, self.page.page):
+            if parts := _head_and_body(words, columns, height):
+                for part in parts:
+                    self._cut(part, limit, depth + 1)
+                return
             for column in columns:
                 self._cut(column, self._limit(column), depth + 1)
             return
@@ -369,6 +375,22 @@ class _Sheet:
         if box.top < above.top or box.left > above.right or box.right < above.left:
             return True
         return _distance(self.found[-1].words, words) > EMPTY_LINE * self.usual
+
+
+def _head_and_body(
+    words: Sequence[Word], columns: Sequence[Sequence[Word]], height: float
+) -> tuple[list[Word], list[Word]] | None:
+    """The parts above and below where a head without running text stands over columns of it; None elsewhere."""
+    found = None
+    for first, last in _gaps([(one.box.top, one.box.bottom) for one in words], STRIP * height)[:HEAD_GAPS]:
+        cut = (first + last) / 2
+        above = [[word for word in column if word.middle < cut] for column in columns]
+        below = [[word for word in column if word.middle > cut] for column in columns]
+        if any(map(_is_prose, filter(None, above))) or sum(map(_is_prose, filter(None, below))) < 2:
+            break
+        if any(len(_rows(one)) > 1 for one in above):
+            found = _flat(above), _flat(below)
+    return found
 
 
 def _parted(words: Sequence[Word], gutters: Sequence[Span]) -> list[Sequence[Word]]:

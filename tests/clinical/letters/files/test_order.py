@@ -82,6 +82,24 @@ def test_an_address_and_a_letterhead_on_the_same_lines_are_too():
     assert text == "\n".join([*ADDRESS, "", *HOUSE])
 
 
+COLUMNS = (
+    [
+        "Anamnese: Der Patient klagt seit drei Wochen",
+        "über Schmerzen im rechten Knie, die beim",
+        "Gehen auf der Treppe",
+    ],
+    ["Beurteilung: Es handelt sich am ehesten um", "eine Reizung bei Arthrose. Wir haben eine", "Schonung empfohlen."],
+)
+
+
+@pytest.mark.parametrize("address", [None, 100, 170])
+def test_a_letterhead_at_the_right_is_read_before_the_two_columns_below_it(address):
+    lines = [] if address is None else block(62, address, ADDRESS)
+    text = read(drawn(*block(380, 97, HOUSE), *lines, *block(62, 240, COLUMNS[0]), *block(310, 240, COLUMNS[1]))).text
+    head = [HOUSE] if address is None else [HOUSE, ADDRESS] if address == 170 else [ADDRESS, HOUSE]
+    assert [one.split() for one in text.split("\n\n")] == [" ".join(one).split() for one in (*head, *COLUMNS)]
+
+
 def test_rows_of_a_table_are_read_across():
     columns = (["Patient", "Geburtsdatum", "Fallnummer"], ["Anna Kern", "1.2.1960", "2601-88"])
     text = read(drawn(*block(62, 100, columns[0]), *block(220, 100, columns[1]))).text
