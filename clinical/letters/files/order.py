@@ -261,11 +261,11 @@ class _Sheet:
         """Cut a region in the order in which it is read, down to lines."""
         height = median(word.height for word in words)
         columns = self._columns(words, height) if depth < 12 else [words]
+        if len(columns) > 1 and (parts := _head_and_body(words, columns, height)):
+            for part in parts:
+                self._cut(part, limit, depth + 1)
+            return
         if len(columns) > 1 and not _is_table(columns, self.page.page):
-            if parts := _head_and_body(words, columns, height):
-                for part in parts:
-                    self._cut(part, limit, depth + 1)
-                return
             for column in columns:
                 self._cut(column, self._limit(column), depth + 1)
             return
