@@ -386,9 +386,9 @@ def _head_and_body(
         cut = (first + last) / 2
         above = [[word for word in column if word.middle < cut] for column in columns]
         below = [[word for word in column if word.middle > cut] for column in columns]
-        if any(map(_is_prose, filter(None, above))) or sum(map(_is_prose, filter(None, below))) < 2:
+        if any(map(_is_prose, filter(None, above))):
             break
-        if any(len(_rows(one)) > 1 for one in above):
+        if any(len(_rows(one)) > 1 for one in above) and sum(map(_is_prose, filter(None, below))) > 1:
             found = _flat(above), _flat(below)
     return found
 
