@@ -39,7 +39,7 @@ _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "einga
 _FOOTER = re.compile(
     rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
     r"beilage|anlage|kopie|durchschrift|verteiler|^cc\b|seite \d|ergeht an|"
-    r"nachrichtlich|amtsgericht|\biban\b|bankverbindung|geschäftsführ|steuernummer|träger\b",
+    r"nachrichtlich|amtsgericht|\biban\b|\b[a-z]{2}\d\d\s\d{4}\s\d{4}\s|bankverbindung|geschäftsführ|steuernummer|träger\b",
     re.IGNORECASE,
 )
 _LETTERHEAD_MOST = 60
@@ -98,14 +98,14 @@ class Sender:
         if found.count < 2 or (found.institution is None and addressed):
             found = found.filled(self._letterhead())
         found = self._named(found, self._signature())
-        if found.plz is None and found.strasse is None:
-            found = found.filled(self._foot_line())
         if found.plz is None and found.strasse is None and found.telefon is None:
             foot = self._foot()
             if foot.count >= 5:
                 found = foot.filled(found)
             elif foot.count >= 2:
                 found = found.filled(foot)
+        if found.plz is None and found.strasse is None:
+            found = found.filled(self._foot_line())
         if found.telefon is None or found.email is None:
             below = self._below()
             found = found.filled(Contact(telefon=below.telefon, email=below.email))
