@@ -55,6 +55,27 @@ def scan_of(pdf: bytes, dpi: int = 300, kind: str = "PNG") -> bytes:
     return out.getvalue()
 
 
+def lying(pdf: bytes, turn: int, shown: int = 0) -> bytes:
+    """The first page set as if it was turned clockwise on its sheet, and the sheet shown turned as well."""
+    document = pdfium.PdfDocument(pdf)
+    page = document[0]
+    width, height = page.get_size()
+    matrix, size = {
+        0: ((1, 0, 0, 1, 0, 0), (width, height)),
+        90: ((0, -1, 1, 0, 0, width), (height, width)),
+        180: ((-1, 0, 0, -1, width, height), (width, height)),
+        270: ((0, 1, -1, 0, height, 0), (height, width)),
+    }[turn]
+    for one in page.get_objects():
+        one.transform(pdfium.PdfMatrix(*matrix))
+    page.set_mediabox(0, 0, *size)
+    page.gen_content()
+    page.set_rotation(shown)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
 def raw_pdf(*objects: bytes, root: int = 1) -> bytes:
     """A PDF of numbered objects with a right table of references."""
     out = io.BytesIO(b"%PDF-1.7\n")

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from clinical.letters.files.page_text import Box
 from tests.bentos.conftest import running
 from tests.bentos.test_extraction import LETTER
 from tests.conftest import stay_out
-from tests.written_files import LEADING, LEFT, TOP, pdf_of, scan_of, unmapped, word_of
+from tests.written_files import LEADING, LEFT, TOP, lying, pdf_of, scan_of, unmapped, word_of
 
 EXTRACT, TEXT = "/api/documents/extract", "/api/documents/text"
 LINES = LETTER.splitlines()
@@ -127,6 +128,27 @@ def test_a_scan_is_recognised_and_says_so(api, made):
     name = next(one for one in body["evidence"] if one["path"] == "patient.nachname")
     line = next(n for n, line in enumerate(LINES) if SECRET in line)
     assert name["boxes"][0]["top"] < 842 - (TOP - line * LEADING) < name["boxes"][0]["bottom"] + 4
+
+
+@pytest.fixture(scope="module")
+def upright(api):
+    """What a scan says that lies as it should."""
+    with_tesseract()
+    return _form(api, scan_of(pdf_of(LINES)), evidence="true").json()
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_a_scan_that_lies_sideways_or_upside_down_is_read_as_an_upright_one(api, upright, turn):
+    body = _form(api, scan_of(lying(pdf_of(LINES), turn)), evidence="true").json()
+    assert body["data"] == upright["data"]
+    sheet, (page,) = upright["pages"][0], body["pages"]
+    assert (page["width"] > page["height"]) == (turn != 180)
+    assert len(body["evidence"]) == len(upright["evidence"]) > 5
+    for want, have in zip(upright["evidence"], body["evidence"], strict=True):
+        places = [Box(*(box[side] for side in Box._fields)) for box in want["boxes"]]
+        for box, place in zip(have["boxes"], places, strict=True):
+            laid = place.turned(turn, sheet["width"], sheet["height"])
+            assert [box[side] for side in Box._fields] == pytest.approx(laid, abs=2), have["path"]
 
 
 def test_a_font_without_a_map_is_read_as_it_looks(api):

@@ -70,18 +70,23 @@ class FileReader:
 
     async def image(self, data: bytes, page: int, width: int) -> bytes:
         """A page (from 1) as a PNG `width` pixels wide. Raises FileRefused."""
-        return (await self._step({"step": "image", "page": page, "width": width}, [data]))[1]
+        return (await self._step({"step": "image", "page": page, "turn": 0, "width": width}, [data]))[1]
 
-    async def _scan(self, data: bytes, pages: Sequence[int]) -> tuple[bytes, bytes]:
+    async def _scan(self, data: bytes, pages: Sequence[tuple[int, int]]) -> tuple[bytes, bytes]:
         if not self.ocr:
             raise WithoutText("a scan", "a file with text", "set up the recognition of text (BEFUND_OCR)")
         if len(pages) > RECOGNISED_PAGES_MAX:
             raise TooManyPages(f"a scan of {len(pages)} pages", f"at most {RECOGNISED_PAGES_MAX}")
-        tables = await asyncio.gather(*(self._recognised(data, page) for page in pages))
-        return await self._step({"step": "read", "recognised": list(pages)}, [data, *tables])
+        asked, tables = list(pages), [*await asyncio.gather(*(self._recognised(data, *one) for one in pages))]
+        kind, answer = await self._step({"step": "read", "recognised": asked}, [data, *tables])
+        if kind == SCANNED:  # pages that may lie otherwise
+            pages = json.loads(answer)
+            asked, tables = [*asked, *pages], [*tables, *[await self._recognised(data, *one) for one in pages]]
+            kind, answer = await self._step({"step": "read", "recognised": asked}, [data, *tables])
+        return kind, answer
 
-    async def _recognised(self, data: bytes, page: int) -> bytes:
-        _, pixels = await self._step({"step": "image", "page": page, "width": None}, [data])
+    async def _recognised(self, data: bytes, page: int, turn: int) -> bytes:
+        _, pixels = await self._step({"step": "image", "page": page, "turn": turn, "width": None}, [data])
         table = await self._asked({"step": "recognise"}, [pixels], RECOGNISING_SECONDS)
         if table.count(b"\n") < TABLE_LEAST or not table.endswith(b"\n"):  # its head alone: it was ended
             raise TooDemanding("a page on which no text could be recognised in time")

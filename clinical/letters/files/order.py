@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -48,6 +49,8 @@ RIGHT_SIDE = 0.4
 """Share of the page's width right of which a block is an address or a date, and not wrapped at the page's margin."""
 MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 """Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
+HEAD_GAPS = 12
+"""Empty strips from the top of columns in which the end of a head above them is looked for."""
 SMALL_PRINT, OVERPRINTED = 0.85, 0.3
 """Height of a word, in heights of the highest on its row, below which it may be printed over it; and the shared part of
 two neighbours' width, in widths of the narrower, from which on one is."""
@@ -87,7 +90,7 @@ def ordered(pages: Sequence[PageWords]) -> PageText:
     lines: list[Line] = []
     for page in body:
         lines += _Sheet(page).lines(first_block=len(lines))
-    for page in feet:
+    for page in [*feet, *(part for one in pages for part in one.aside)]:
         lines += _Sheet(page).lines(first_block=len(lines))
     return _written(lines, tuple(page.page for page in pages))
 
@@ -103,7 +106,7 @@ def _without_running(pages: Sequence[PageWords]) -> tuple[list[PageWords], list[
     at_foot: dict[str, tuple[int, list[Word]]] = {}
     for n, page in enumerate(pages):
         for row in _rows(page.words):
-            share = _middle(row) / max(1.0, page.page.height)
+            share = _middle(row) / max(1.0, page.page.read_size[1])
             if HEAD < share < FOOT:
                 continue
             line = " ".join(word.text for word in row)
@@ -235,6 +238,11 @@ class _Sheet:
     found: list[Line] = field(default_factory=list)
     block: int = 0
 
+    @cached_property
+    def width(self) -> float:
+        """Width of the page as it is read."""
+        return self.page.page.read_size[0]
+
     def lines(self, first_block: int = 0) -> list[Line]:
         """The lines in reading order."""
         words = self.page.words
@@ -246,13 +254,17 @@ class _Sheet:
         near = [ratio for ratio in ratios if 0.6 < ratio < 2.2]
         self.usual = min(1.7, max(0.95, float(np.percentile(near, 35)))) if near else 1.1
         right = max(word.box.right for word in words)
-        self._cut(words, right if right > FULL_LINE * self.page.page.width else None, 0)
+        self._cut(words, right if right > FULL_LINE * self.width else None, 0)
         return self.found
 
     def _cut(self, words: Sequence[Word], limit: float | None, depth: int) -> None:
         """Cut a region in the order in which it is read, down to lines."""
         height = median(word.height for word in words)
         columns = self._columns(words, height) if depth < 12 else [words]
+        if len(columns) > 1 and (parts := _head_and_body(words, columns, height)):
+            for part in parts:
+                self._cut(part, limit, depth + 1)
+            return
         if len(columns) > 1 and not _is_table(columns, self.page.page):
             for column in columns:
                 self._cut(column, self._limit(column), depth + 1)
@@ -260,7 +272,7 @@ class _Sheet:
         if len(columns) > 1:
             self._table(columns, limit)
             return
-        if limit and min(word.box.left for word in words) > RIGHT_SIDE * self.page.page.width:
+        if limit and min(word.box.left for word in words) > RIGHT_SIDE * self.width:
             limit = _margin(words)
         strips = self._strips(words, height)
         if len(strips) == 1 or depth >= 12:
@@ -272,7 +284,7 @@ class _Sheet:
     def _limit(self, words: Sequence[Word]) -> float | None:
         """The right margin of a column: its own right edge where it is as wide as a page's text."""
         box = _around(words)
-        return box.right if box.right - box.left > WIDE * self.page.page.width else _margin(words)
+        return box.right if box.right - box.left > WIDE * self.width else _margin(words)
 
     def _columns(self, words: Sequence[Word], height: float) -> list[Sequence[Word]]:
         gutters = _gaps([(word.box.left, word.box.right) for word in words], GUTTER * height)
@@ -363,6 +375,22 @@ class _Sheet:
         if box.top < above.top or box.left > above.right or box.right < above.left:
             return True
         return _distance(self.found[-1].words, words) > EMPTY_LINE * self.usual
+
+
+def _head_and_body(
+    words: Sequence[Word], columns: Sequence[Sequence[Word]], height: float
+) -> tuple[list[Word], list[Word]] | None:
+    """The parts above and below where a head without running text stands over columns of it; None elsewhere."""
+    found = None
+    for first, last in _gaps([(one.box.top, one.box.bottom) for one in words], STRIP * height)[:HEAD_GAPS]:
+        cut = (first + last) / 2
+        above = [[word for word in column if word.middle < cut] for column in columns]
+        below = [[word for word in column if word.middle > cut] for column in columns]
+        if any(map(_is_prose, filter(None, above))):
+            break
+        if any(len(_rows(one)) > 1 for one in above) and sum(map(_is_prose, filter(None, below))) > 1:
+            found = _flat(above), _flat(below)
+    return found
 
 
 def _parted(words: Sequence[Word], gutters: Sequence[Span]) -> list[Sequence[Word]]:
@@ -597,14 +625,15 @@ class _Writer:
         for one in (self.signs, self.pages, self.boxes, self.sure):
             one.pop()
 
-    def word(self, word: Word, page: int) -> None:
+    def word(self, word: Word, page: SheetPage) -> None:
         count = len(word.boxes)
         self.signs += word.text
-        self.pages += [page] * count
-        self.boxes += [box.lowered(word.raised) for box in word.boxes] if word.raised else word.boxes
+        self.pages += [page.number] * count
+        boxes = [box.lowered(word.raised) for box in word.boxes] if word.raised else word.boxes
+        self.boxes += [page.to_show(box) for box in boxes] if page.turn else boxes
         self.sure += [word.confidence] * count
 
-    def cells(self, cells: Sequence[Sequence[Word]], page: int) -> None:
+    def cells(self, cells: Sequence[Sequence[Word]], page: SheetPage) -> None:
         for n, cell in enumerate(cells):
             if n:
                 self.sign("\t")
@@ -615,11 +644,11 @@ class _Writer:
                 self.word(word, page)
                 before = word
 
-    def _between(self, before: Word, word: Word, page: int) -> None:
+    def _between(self, before: Word, word: Word, page: SheetPage) -> None:
         """A space, or what joins a divided word where the cell's text ran over a line's end."""
         if word.box.left >= before.box.left and word.box.top < before.box.bottom:
             gap = Box(before.box.right, before.box.top, max(before.box.right, word.box.left), before.box.bottom)
-            self.sign(" ", page, gap.lowered(before.raised))
+            self.sign(" ", page.number, page.to_show(gap.lowered(before.raised)))
             return
         self.joint(before.text, word.text)
 
@@ -652,7 +681,7 @@ def _written(lines: Sequence[Line], pages: tuple[SheetPage, ...]) -> PageText:
                     writer.sign(sign)
                 if above.page != line.page:
                     writer.sign("\n")
-        writer.cells(line.cells, line.page.number)
+        writer.cells(line.cells, line.page)
     return writer.text(pages)
 
 
@@ -663,7 +692,12 @@ def _continues(above: Line, line: Line) -> bool:
     if above.page == line.page:
         if line.gap or above.limit != line.limit or not _is_below(above.box, line.box):
             return False
-    elif above.limit is None or line.limit is None or line.cells[0][0].text[0].isupper():
+    elif (
+        above.page.number == line.page.number
+        or above.limit is None
+        or line.limit is None
+        or line.cells[0][0].text[0].isupper()
+    ):
         return False
     return _goes_on(above.cells[0], line.cells[0], above.limit)
 

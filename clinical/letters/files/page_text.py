@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Source = Literal["text", "ocr"]
+Turn = Literal[0, 90, 180, 270]
+"""Degrees clockwise."""
 NO_PAGE = 0
 """SheetPage of a character that stands on none: of a line's end, and of every character of a Word or text file."""
 SURE = 1.0
@@ -24,12 +26,32 @@ SURE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SheetPage:
-    """One page: its number from 1, its size in points, and whether its text was read or recognised."""
+    """One page: its number from 1, its size in points as it is shown, and whether its text was read or recognised.
+
+    `turn`: how far the page is turned to be read, where it lies sideways or upside down.
+    """
 
     number: int
     width: float
     height: float
     source: Source = "text"
+    turn: Turn = 0
+
+    @property
+    def read_size(self) -> tuple[float, float]:
+        """Width and height of the page as it is read."""
+        return (self.width, self.height) if self.turn in (0, 180) else (self.height, self.width)
+
+    def to_read(self, box: Box) -> Box:
+        """The place of a box on the page as it is read."""
+        return box.turned(self.turn, self.width, self.height)
+
+    def to_show(self, box: Box) -> Box:
+        """The place of a box of the page as it is read on the page as it is shown."""
+        return box.turned(_BACK[self.turn], *self.read_size)
+
+
+_BACK: dict[Turn, Turn] = {0: 0, 90: 270, 180: 180, 270: 90}
 
 
 class Box(NamedTuple):
@@ -54,6 +76,15 @@ class Box(NamedTuple):
     def lowered(self, by: float) -> Box:
         """The rectangle, so many points further down."""
         return Box(self.left, self.top + by, self.right, self.bottom + by) if by else self
+
+    def turned(self, turn: Turn, width: float, height: float) -> Box:
+        """The rectangle after a page of this size was turned."""
+        left, top, right, bottom = self
+        if turn == 90:
+            return Box(height - bottom, left, height - top, right)
+        if turn == 180:
+            return Box(width - right, height - bottom, width - left, height - top)
+        return Box(top, width - right, bottom, width - left) if turn == 270 else self
 
 
 class PageBoxes(NamedTuple):
@@ -100,16 +131,20 @@ class PageText:
     def places(self, start: int, end: int) -> tuple[PageBoxes, ...]:
         """Boxes of the characters from `start` to `end`, page by page, one box for each line they run over."""
         found: list[tuple[int, Box]] = []
+        turned = {one.number: one for one in self.pages if one.turn}
         for page, sides in zip(self.page_of[start:end].tolist(), self.box_of[start:end].tolist(), strict=True):
             box = Box(*sides)
             if page == NO_PAGE or box.right <= box.left:
                 continue
+            if page in turned:
+                box = turned[page].to_read(box)
             if found and found[-1][0] == page and _on_one_line(found[-1][1], box):
                 found[-1] = page, found[-1][1].joined(box)
             else:
                 found.append((page, box))
         pages = dict.fromkeys(page for page, _ in found)
-        return tuple(PageBoxes(page, tuple(box for at, box in found if at == page)) for page in pages)
+        shown = [(page, turned[page].to_show(box) if page in turned else box) for page, box in found]
+        return tuple(PageBoxes(page, tuple(box for at, box in shown if at == page)) for page in pages)
 
     def confidence(self, start: int, end: int) -> float:
         """The lowest confidence of the characters from `start` to `end`: 1 where nothing was recognised."""
@@ -132,7 +167,7 @@ class PageText:
     def packed(self) -> bytes:
         """Bytes that `unpacked` reads back: a header of JSON, the text, the arrays."""
         text = self.text.encode()
-        pages = [[one.number, one.width, one.height, one.source] for one in self.pages]
+        pages = [[one.number, one.width, one.height, one.source, one.turn] for one in self.pages]
         head = json.dumps({"text": len(text), "characters": len(self.page_of), "pages": pages}).encode()
         arrays = (self.page_of.tobytes(), self.box_of.tobytes(), self.confidence_of.tobytes())
         return b"".join((struct.pack("<I", len(head)), head, text, *arrays))
@@ -150,7 +185,8 @@ def unpacked(data: bytes) -> PageText:
         box_of = np.frombuffer(data, np.float32, 4 * count, at + 2 * count).reshape(count, 4)
         confidence_of = np.frombuffer(data, np.float32, count, at + 18 * count)
         pages = tuple(
-            SheetPage(int(n), float(width), float(height), source) for n, width, height, source in head["pages"]
+            SheetPage(int(n), float(width), float(height), source, turn)
+            for n, width, height, source, turn in head["pages"]
         )
     except (struct.error, KeyError, TypeError) as error:
         raise ValueError("no PageText") from error

@@ -14,8 +14,8 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 
 from clinical.letters.files.limits import PAGES_MAX, Encrypted, TooManyPages, Unreadable
-from clinical.letters.files.page_text import Box, SheetPage
-from clinical.letters.files.words import Characters, PageWords, Word, spread, word_of
+from clinical.letters.files.page_text import Box, SheetPage, Turn
+from clinical.letters.files.words import Characters, PageWords, Word, by_turn, spread, word_of
 
 CHARACTERS_MAX = 60_000
 """Characters of a page that are read: a sheet full of small print has some 12,000."""
@@ -83,8 +83,9 @@ def _page_words(document: pdfium.PdfDocument, n: int) -> PageWords:
     page = _loaded(document, n)
     width, height = page.get_size()
     placed = _Placing(page, width, height)
-    words = [*_words(page, placed), *_form_words(document, page, placed)]
-    return PageWords(SheetPage(n + 1, round(width, 2), round(height, 2)), words)
+    sheet = SheetPage(n + 1, round(width, 2), round(height, 2))
+    found = by_turn(sheet, _words(page, placed, sheet))
+    return found._replace(words=[*found.words, *_form_words(document, page, placed, found.page)])
 
 
 class _Placing:
@@ -103,6 +104,15 @@ class _Placing:
         (right, down), (across, up) = at(100, 0), at(0, 100)
         self._matrix = (right - self._x) / 100, (down - self._y) / 100, (across - self._x) / 100, (up - self._y) / 100
 
+    def turn(self, angle: float) -> Turn:
+        """How far the page is turned to read a line that runs at an angle, clockwise, to the content's own."""
+        a, b, c, d = self._matrix
+        along, under = (math.cos(angle), math.sin(angle)) if angle > 0 else (1.0, 0.0)  # below: PDFium cannot tell
+        across, down = a * along - c * under, b * along - d * under
+        if abs(across) >= abs(down):
+            return 0 if across >= 0 else 180
+        return 270 if down > 0 else 90
+
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
         a, b, c, d = self._matrix
         x1, x2 = self._x + a * left + c * bottom, self._x + a * right + c * top
@@ -112,23 +122,32 @@ class _Placing:
         return Box(x1, y1, x2, y2) if y1 <= y2 else Box(x1, y2, x2, y1)
 
 
-def _words(page: pdfium.PdfPage, placed: _Placing) -> Iterator[Word]:
+def _words(page: pdfium.PdfPage, placed: _Placing, sheet: SheetPage) -> Iterator[tuple[Turn, Word]]:
+    """Each word, its boxes on the page as it is turned to read it, and that turn."""
     text = page.get_textpage()
     rect = pdfium_c.FS_RECTF()
     run: Characters = []
+    turn: Turn = 0
     for n in range(min(pdfium_c.FPDFText_CountChars(text), CHARACTERS_MAX)):
         sign = chr(min(pdfium_c.FPDFText_GetUnicode(text, n), 0x10FFFF))
         if 0xD800 <= ord(sign) <= 0xDFFF:
             sign = "\ufffd"
         sign = "-" if sign in _HYPHENS else sign
         if sign.isspace() or not pdfium_c.FPDFText_GetLooseCharBox(text, n, rect):
-            yield from _ended(run)
+            for word in _ended(run):
+                yield turn, word
             continue
-        box = placed.box(rect.left, rect.bottom, rect.right, rect.top)
+        shown = placed.box(rect.left, rect.bottom, rect.right, rect.top)
+        box = shown.turned(turn, sheet.width, sheet.height) if turn else shown
         if run and _is_apart(run[-1][1], box):
-            yield from _ended(run)
+            for word in _ended(run):
+                yield turn, word
+        if not run:
+            turn = placed.turn(pdfium_c.FPDFText_GetCharAngle(text, n))
+            box = shown.turned(turn, sheet.width, sheet.height) if turn else shown
         run.append((sign, box))
-    yield from _ended(run)
+    for word in _ended(run):
+        yield turn, word
 
 
 def _ended(run: Characters) -> Iterator[Word]:
@@ -152,7 +171,9 @@ _LINE_OF_FIELD = 11.0
 """Points of a line in a form field, whose own size of type is not asked for."""
 
 
-def _form_words(document: pdfium.PdfDocument, page: pdfium.PdfPage, placed: _Placing) -> Iterator[Word]:
+def _form_words(
+    document: pdfium.PdfDocument, page: pdfium.PdfPage, placed: _Placing, sheet: SheetPage
+) -> Iterator[Word]:
     """The values of the page's form fields as words in their boxes; ticks as `[x]` and `[ ]`."""
     form = document.formenv
     for n in range(pdfium_c.FPDFPage_GetAnnotCount(page) if form else 0):
@@ -164,7 +185,7 @@ def _form_words(document: pdfium.PdfDocument, page: pdfium.PdfPage, placed: _Pla
             rect = pdfium_c.FS_RECTF()
             if not pdfium_c.FPDFAnnot_GetRect(annotation, rect):
                 continue
-            box = placed.box(rect.left, rect.bottom, rect.right, rect.top)
+            box = sheet.to_read(placed.box(rect.left, rect.bottom, rect.right, rect.top))
             if kind in _TEXT_FIELDS:
                 yield from _in_field(_value(form, annotation), box)
             elif kind in _TICKED_FIELDS:

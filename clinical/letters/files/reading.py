@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from clinical.letters.files import pdf, plain, scan, word
 from clinical.letters.files.limits import BYTES_MAX, Encrypted, FileTooLarge, UnknownKind, Unreadable
 from clinical.letters.files.order import ordered
-from clinical.letters.files.page_text import PageText
+from clinical.letters.files.page_text import PageText, Turn
 from clinical.letters.files.words import PageWords, Word
 
 Kind = Literal["pdf", "word", "image", "text"]
@@ -25,10 +25,17 @@ PDF_WITHIN = 1_024
 """Bytes at the beginning of a file within which a PDF says that it is one."""
 
 
-class Scanned(NamedTuple):
-    """Numbers of the pages that hold no text: they must be recognised first."""
+class PageImage(NamedTuple):
+    """A page (from 1) to be recognised, and how far it is turned for it."""
 
-    pages: tuple[int, ...]
+    page: int
+    turn: Turn
+
+
+class Scanned(NamedTuple):
+    """Pages that hold no text, or none that could be recognised as they lie: they must be recognised first."""
+
+    pages: tuple[PageImage, ...]
 
 
 def kind_of(data: bytes) -> Kind:
@@ -60,10 +67,10 @@ def _holds_word(data: bytes) -> bool:
         raise Unreadable("an archive that is broken") from None
 
 
-def read(data: bytes, recognised: Mapping[int, bytes] | None = None) -> PageText | Scanned:
+def read(data: bytes, recognised: Mapping[PageImage, bytes] | None = None) -> PageText | Scanned:
     """The text of a file, or the pages that must be recognised before there is one.
 
-    `recognised`: what Tesseract found, by the number of the page. Raises FileRefused.
+    `recognised`: what Tesseract found on each. Raises FileRefused.
     """
     kind = kind_of(data)
     if kind == "text":
@@ -71,25 +78,33 @@ def read(data: bytes, recognised: Mapping[int, bytes] | None = None) -> PageText
     if kind == "word":
         return word.read_word(data)
     pages = pdf.read_pdf(data) if kind == "pdf" else [PageWords(page, []) for page, _ in scan.images_of(data)]
-    missing = tuple(one.page.number for one in pages if not _is_text(one.words))
+    found: dict[int, dict[Turn, bytes]] = {}
+    for (number, turn), table in (recognised or {}).items():
+        found.setdefault(number, {})[turn] = table
     if recognised is None:
-        if missing:
-            return Scanned(missing)
-        return ordered(pages)
-    return ordered([_with(one, recognised.get(one.page.number)) for one in pages])
+        missing = [PageImage(one.page.number, 0) for one in pages if not _is_text(one.words)]
+    else:
+        missing = [
+            PageImage(number, scan.HALF)
+            for number, tables in found.items()
+            if scan.HALF not in tables and not scan.is_legible(tables[0])
+        ]
+    if missing:
+        return Scanned(tuple(missing))
+    tables = ((one, found.get(one.page.number)) for one in pages)
+    return ordered([one if table is None else scan.recognised(one.page, table) for one, table in tables])
 
 
-def _with(page: PageWords, table: bytes | None) -> PageWords:
-    return page if table is None else scan.recognised(page.page, table)
+def page_image(data: bytes, number: int, width: int | None = None, turn: Turn = 0) -> bytes:
+    """A page (from 1): as gray pixels (PGM), turned, to be recognised, or as a PNG `width` pixels wide as it lies.
 
-
-def page_image(data: bytes, number: int, width: int | None = None) -> bytes:
-    """A page (from 1): as gray pixels (PGM) to be recognised, or as a PNG `width` pixels wide. Raises FileRefused."""
+    Raises FileRefused."""
     kind = kind_of(data)
     if kind not in ("pdf", "image"):
         raise Unreadable("a file without pages")
     if width is None:
-        return scan.as_pgm(pdf.rendered(data, number, scan.DPI) if kind == "pdf" else scan.image_page(data, number))
+        page = pdf.rendered(data, number, scan.DPI) if kind == "pdf" else scan.image_page(data, number)
+        return scan.as_pgm(page, turn)
     image = pdf.drawn(data, number, width) if kind == "pdf" else scan.image_page(data, number, width)
     out = io.BytesIO()
     image.save(out, "PNG", compress_level=1)

@@ -2,27 +2,32 @@
 
 Tesseract is a program of its own (Apache 2.0), called with the pixels of one page on its standard input; what it finds
 comes back as its table of words (TSV) with boxes in pixels and a confidence from 0 to 100.
+
+A page may lie sideways or upside down. Tesseract reads lines that run downwards as well as level ones; the others it
+reads with little confidence, and then the page is turned by half a turn and recognised once more: so every page is
+read, and an upright one is read once.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from clinical.letters.files.limits import PAGES_MAX, TooDemanding, TooManyPages, Unreadable
-from clinical.letters.files.page_text import Box, SheetPage
-from clinical.letters.files.words import PageWords, spread, word_of
+from clinical.letters.files.page_text import Box, SheetPage, Turn
+from clinical.letters.files.words import PageWords, Word, by_turn, spread, word_of
 
 DPI = 300
 """Dots an inch at which a page is drawn to be recognised; what Tesseract's models were trained for."""
 IMAGE_PIXELS_MAX = 60_000_000
 """Pixels of one page of an image file: A4 at 600 dpi has 35 million."""
 SHEET = 595.0
-"""Points of A4's width, taken for a page of an image that does not say its size."""
+"""Points of A4's narrow side, taken for a page of an image that does not say its size."""
 _PLAUSIBLE_DPI = range(60, 1_300)
 COMMAND = ("stdin", "stdout", "-l", "deu", "--psm", "3", "--dpi", str(DPI), "tsv")
 """Arguments of tesseract."""
@@ -50,7 +55,7 @@ def _page(frame: Image.Image, number: int) -> SheetPage:
     if frame.getexif().get(0x0112, 1) in (5, 6, 7, 8):
         width, height = height, width
     said = frame.info.get("dpi", (0, 0))[0]
-    scale = 72 / float(said) if int(said) in _PLAUSIBLE_DPI else SHEET / width
+    scale = 72 / float(said) if int(said) in _PLAUSIBLE_DPI else SHEET / min(width, height)
     return SheetPage(number, round(width * scale, 2), round(height * scale, 2), "ocr")
 
 
@@ -77,14 +82,21 @@ def _flat(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(white, rgba).convert("RGB")
 
 
-def as_pgm(image: Image.Image) -> bytes:
-    """The pixels of a gray image in the plainest of formats."""
+def as_pgm(image: Image.Image, turn: Turn = 0) -> bytes:
+    """The pixels of a gray image, turned, in the plainest of formats."""
     gray = image.convert("L")
+    gray = gray.transpose(Image.Transpose.ROTATE_180) if turn == HALF else gray
     return b"P5 %d %d 255\n" % gray.size + gray.tobytes()
 
 
 LEAST = 15.0
 """Confidence below which what was recognised is a stain or a line."""
+LEGIBLE = 65.0
+"""Mean confidence of a page's characters below which it may lie otherwise: upright letters have 90, turned ones 45."""
+HALF: Final = 180
+"""The turn of a page that is recognised a second time."""
+LONG, TALL = 4, 1.3
+"""Characters of a word that tells the direction of its line, and how much higher than wide it is where that is down."""
 
 
 class _Found(NamedTuple):
@@ -96,16 +108,54 @@ class _Found(NamedTuple):
     line: tuple[str, ...]
 
 
-def recognised(page: SheetPage, table: bytes) -> PageWords:
-    """The words that Tesseract found on a page, its lines level though the page lay askew."""
-    found = _whole_addresses(_words(table))
-    slope = _slope(found)
-    words = []
+def is_legible(table: bytes) -> bool:
+    """False where the words that Tesseract found on a page are so poor that the page may lie otherwise."""
+    signs, sure = _certainty(table)
+    return sure >= LEGIBLE * signs
+
+
+def _certainty(table: bytes) -> tuple[int, float]:
+    """(characters, sum of their confidence) of what Tesseract found."""
+    words = list(_words(table))
+    return sum(len(one.text) for one in words), sum(len(one.text) * one.confidence for one in words)
+
+
+def recognised(page: SheetPage, tables: Mapping[Turn, bytes]) -> PageWords:
+    """The words that Tesseract found on a page, by the turn at which it was recognised: those of the best turn.
+
+    Lines are level though the page lay askew; those that run downwards are read on the page as it is turned for them.
+    """
+    turn = max(tables, key=lambda one: _certainty(tables[one])[1])
+    whole = replace(page, source="ocr", turn=turn)
+    blocks: dict[str, list[_Found]] = {}
+    for one in _words(tables[turn]):
+        blocks.setdefault(one.line[0], []).append(one)
+    level = [one for words in blocks.values() if not _runs_down(words) for one in words]
+    down = [
+        one._replace(box=one.box.turned(270, page.width, page.height))
+        for words in blocks.values()
+        if _runs_down(words)
+        for one in words
+    ]
+    sideways = replace(whole, turn=270 if turn == 0 else 90)
+    found = [(whole.turn, word) for word in _levelled(level, whole)]
+    return by_turn(whole, [*found, *((sideways.turn, word) for word in _levelled(down, sideways))])
+
+
+def _runs_down(block: Sequence[_Found]) -> bool:
+    """True if most of the characters of a block stand in words that are higher than wide."""
+    long = [(len(one.text), one.box) for one in block if len(one.text) >= LONG]
+    tall = sum(count for count, box in long if box.bottom - box.top > TALL * (box.right - box.left))
+    return 2 * tall > sum(count for count, _ in long)
+
+
+def _levelled(words: Sequence[_Found], page: SheetPage) -> Iterator[Word]:
+    found = _whole_addresses(words)
+    slope, width = _slope(found), page.read_size[0]
     for one in found:
-        raised = slope * ((one.box.left + one.box.right - page.width) / 2)
+        raised = slope * ((one.box.left + one.box.right - width) / 2)
         if word := word_of(spread(one.text, one.box.lowered(-raised)), one.confidence / 100, raised):
-            words.append(word)
-    return PageWords(SheetPage(page.number, page.width, page.height, "ocr"), words)
+            yield word
 
 
 def _words(table: bytes) -> Iterator[_Found]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from clinical.letters.files.page_text import SURE, Box, SheetPage
+from clinical.letters.files.page_text import SURE, Box, SheetPage, Turn
 
 Characters = list[tuple[str, Box]]
 
@@ -34,10 +35,24 @@ class Word:
 
 
 class PageWords(NamedTuple):
-    """A page with its words, in the order of the file."""
+    """A page with its words, in the order of the file, their boxes on the page as it is read.
+
+    `aside`: the same page turned otherwise, with what stands sideways on it.
+    """
 
     page: SheetPage
     words: list[Word]
+    aside: tuple[PageWords, ...] = ()
+
+
+def by_turn(page: SheetPage, words: Iterable[tuple[Turn, Word]]) -> PageWords:
+    """The page as most of its characters are read; the words of other directions aside."""
+    found: dict[Turn, list[Word]] = {page.turn: []}
+    for turn, word in words:
+        found.setdefault(turn, []).append(word)
+    parts = [PageWords(replace(page, turn=turn), own) for turn, own in found.items()]
+    parts.sort(key=lambda part: -sum(len(word.text) for word in part.words))
+    return parts[0]._replace(aside=tuple(part for part in parts[1:] if part.words))
 
 
 def word_of(characters: Characters, confidence: float = SURE, raised: float = 0.0) -> Word | None:

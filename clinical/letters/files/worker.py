@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 from clinical.letters.files.limits import MEMORY, RECOGNISING_SECONDS, SECONDS, FileRefused, TooDemanding, tesseract
 from clinical.letters.files.page_text import PageText
-from clinical.letters.files.reading import page_image, read
+from clinical.letters.files.reading import PageImage, page_image, read
 from clinical.letters.files.scan import COMMAND
 
 TEXT, SCANNED, IMAGE, REFUSED = b"t", b"s", b"i", b"r"
@@ -77,9 +77,9 @@ def step(asking: socket.socket, held: int, program: str | None) -> NoReturn:
 def _answer(head: dict[str, Any], blobs: list[bytes]) -> bytes:
     try:
         if head["step"] == "image":
-            return IMAGE + page_image(blobs[0], head["page"], head["width"])
-        pages = head["recognised"]
-        found = read(blobs[0], dict(zip(pages, blobs[1:], strict=True)) if pages is not None else None)
+            return IMAGE + page_image(blobs[0], head["page"], head["width"], head["turn"])
+        images = None if head["recognised"] is None else [PageImage(*one) for one in head["recognised"]]
+        found = read(blobs[0], None if images is None else dict(zip(images, blobs[1:], strict=True)))
         if isinstance(found, PageText):
             return TEXT + found.packed()
         return SCANNED + json.dumps(found.pages).encode()

@@ -75,7 +75,7 @@ _AROUND = 200
 alone is not read again for each of them."""
 _CELLS = re.compile(r"\t+|\s{3,}|\s*\|\s*|\s·\s")
 _MARKS_BEHIND = re.compile(
-    r"^,?\s{0,3}(?:/\s?[\w.-]{1,6}(?:[ /][\w.]{1,6})?|(?:diktiert|geschrieben)\b.{0,60}|"
+    r"^,?\s{0,3}(?:/\s?[\w.-]{1,6}(?:,?[ /][\w.]{1,6})?|(?:diktiert|geschrieben)\b.{0,60}|"
     r"[A-Za-zäöü]{2,4}/[A-Za-zäöü]{1,4}|"
     r"\((?:\w+\s)?(?:diktiert|geschrieben)[^)]*\))$"
 )
@@ -224,7 +224,7 @@ def _role(place: _Place) -> str:
     """Words that say what happened on a date: those of its cell, or the short cell before it. A longer one is a line of
     the letterhead or a title, beside which the letter's day stands."""
     if place.before.strip():
-        return place.line_before.strip()
+        return place.before.strip()
     before = [one for one in _CELLS.split(place.line_before) if one.strip()]
     return before[-1].strip() if before and (before[-1].rstrip().endswith(":") or len(before[-1].split()) < 3) else ""
 

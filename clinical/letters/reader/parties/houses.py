@@ -256,7 +256,7 @@ def _inner(piece: str) -> tuple[str, str] | None:
 def _is_only_part(words: str) -> bool:
     """True if the words name a part of a house and no house."""
     return (
-        not HOUSE.search(words)
+        not HOUSE.search(words.removeprefix("Zentrale "))
         and (
             SPECIALTY.match(words)
             or DEPARTMENT.fullmatch(words)

@@ -18,10 +18,19 @@ from clinical.letters.reader.parties.head import (
     LetterHead,
     contact_of,
     is_dated,
+    phone_in,
     plain_name,
     without_address,
 )
-from clinical.letters.reader.parties.houses import CLINIC, HOUSE, PLACE, first_piece, is_department
+from clinical.letters.reader.parties.houses import (
+    CLINIC,
+    HOUSE,
+    PLACE,
+    first_piece,
+    is_department,
+    place_in,
+    street_in,
+)
 from clinical.letters.reader.parties.recipient import Recipient
 
 _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
@@ -30,7 +39,7 @@ _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "einga
 _FOOTER = re.compile(
     rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
     r"beilage|anlage|kopie|durchschrift|verteiler|^cc\b|seite \d|ergeht an|"
-    r"nachrichtlich|amtsgericht|\biban\b|bankverbindung|geschäftsführ|steuernummer|träger\b",
+    r"nachrichtlich|amtsgericht|\biban\b|\b[a-z]{2}\d\d\s\d{4}\s\d{4}\s|bankverbindung|geschäftsführ|steuernummer|träger\b",
     re.IGNORECASE,
 )
 _LETTERHEAD_MOST = 60
@@ -62,6 +71,9 @@ _OF_ANOTHER = re.compile(
 )
 """Labels of people who do not sign."""
 _SIGNED_BY = re.compile(r"^(?:(?:gez\.|i\.\s?[AV]\.|Stempel|Datum|Unterschrift|und\b|[,/:])\s*)+")
+_FOOT_PIECES = re.compile(r"\s*[|·•;]\s*|,\s+|\s[–-]\s|\.\s+(?=[A-ZÄÖÜ][\w-]{3,})|\s{3,}|\t")
+_FOOT_MOST = 300
+"""Characters of a line of the foot that are read."""
 _DATED_MOST = 30
 """Characters of a cell that only says when it was signed."""
 _FAMILIAR = re.compile(r"^(?:Dein|Deine|Ihr|Ihre|Euer|Eure)\s+")
@@ -92,6 +104,8 @@ class Sender:
                 found = foot.filled(found)
             elif foot.count >= 2:
                 found = found.filled(foot)
+        if found.plz is None and found.strasse is None:
+            found = found.filled(self._foot_line())
         if found.telefon is None or found.email is None:
             below = self._below()
             found = found.filled(Contact(telefon=below.telefon, email=below.email))
@@ -255,6 +269,20 @@ class Sender:
         if found.institution is None and found.plz and (house := _house_before(lines)):
             found = found.model_copy(update={"institution": house})
         return found if found.plz or found.telefon else Contact()
+
+    def _foot_line(self) -> Contact:
+        """The address in a line of the letter's foot: the house's own, whatever bank and register stand behind it."""
+        told = [line.strip() for line in self.sheet.lines[self.head.blocks[-1].stop if self.head.blocks else 0 :]]
+        for line in [one for one in told if one][-_LAST:]:
+            pieces = [one.strip() for one in _FOOT_PIECES.split(line[:_FOOT_MOST]) if one.strip()]
+            placed = next((n for n, one in enumerate(pieces) if PLACE.match(f" {one}")), 0)
+            street = street_in(pieces[max(placed - 1, 0) : placed + 1])
+            if not placed or street is None or _OF_ANOTHER.match(line) or self.head.is_patient(line):
+                continue
+            plz, ort = place_in(pieces[placed : placed + 1])
+            house = contact_of(pieces[: max(placed - 1, 0)], person=False).institution
+            return Contact(institution=house, strasse=street, plz=plz, ort=ort, telefon=phone_in(line, pieces[placed:]))
+        return Contact()
 
     def _with_place(self, found: Contact) -> Contact:
         """The place before the letter's date, where the letterhead names none."""

@@ -17,7 +17,7 @@ from clinical.letters.files.page_text import Box, SheetPage, unpacked
 from clinical.letters.files.reading import read
 from clinical.letters.files.scan import recognised
 from clinical.letters.files.words import spread, word_of
-from tests.written_files import LEADING, LEFT, SIZE, TOP, pdf_of, scan_of
+from tests.written_files import LEADING, LEFT, SIZE, TOP, lying, pdf_of, scan_of
 
 
 def drawn(*texts: tuple[float, float, str], size: float = SIZE) -> bytes:
@@ -35,6 +35,39 @@ def block(x: float, y: float, lines: list[str], leading: float = 12.0) -> list[t
     return [(x, y + n * leading, line) for n, line in enumerate(lines)]
 
 
+@pytest.mark.parametrize("shown", [0, 90, 180, 270])
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_text_that_is_set_sideways_or_upside_down_is_read_as_it_runs_and_its_boxes_are_where_it_is_shown(turn, shown):
+    lines = ["Herr Max Mustermann", "geboren am 4.5.1950", "", "Diagnosen: Hypertonie"]
+    upright = read(pdf_of(lines))
+    found = read(lying(pdf_of(lines), turn, shown))
+    assert found.text == upright.text
+    (page,) = found.pages
+    assert page.turn == -(turn + shown) % 360
+    assert (page.width > page.height) == ((turn + shown) % 180 == 90)
+    (want,), (have,) = (one.places(5, 19)[0].boxes for one in (upright, found))
+    (sheet,) = upright.pages
+    assert have == pytest.approx(want.turned((turn + shown) % 360, sheet.width, sheet.height), abs=0.1)
+    assert len(found.places(0, len(found.text))[0].boxes) == 3
+
+
+def test_what_stands_sideways_on_a_page_is_read_behind_its_text():
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4)
+    canvas.setFont("Helvetica", SIZE)
+    for n, line in enumerate(("Diagnosen", "Hypertonie", "Diabetes mellitus")):
+        canvas.drawString(62, 700 - 13 * n, line)
+    canvas.rotate(90)
+    canvas.drawString(640, -80, "Formular 17, Fassung 3")
+    canvas.save()
+    found = read(out.getvalue())
+    assert found.text == "Diagnosen\nHypertonie\nDiabetes mellitus\n\nFormular 17, Fassung 3"
+    start = found.text.index("Formular")
+    for box in found.places(start, start + 8)[0].boxes:
+        assert 70 < box.left < box.right < 85
+        assert A4[1] - 690 < box.top < box.bottom < A4[1] - 635
+
+
 ADDRESS = ["Frau", "Dr. med. Anna Kern", "Seestrasse 12", "8006 Zürich"]
 HOUSE = ["Spital Seeblick", "Klinik für Kardiologie", "Chefarzt Prof. B. Moos", "Telefon 044 555 10 10"]
 
@@ -47,6 +80,24 @@ def test_an_address_and_a_letterhead_beside_it_are_read_one_after_the_other():
 def test_an_address_and_a_letterhead_on_the_same_lines_are_too():
     text = read(drawn(*block(62, 100, ADDRESS), *block(380, 100, HOUSE))).text
     assert text == "\n".join([*ADDRESS, "", *HOUSE])
+
+
+COLUMNS = (
+    [
+        "Anamnese: Der Patient klagt seit drei Wochen",
+        "über Schmerzen im rechten Knie, die beim",
+        "Gehen auf der Treppe",
+    ],
+    ["Beurteilung: Es handelt sich am ehesten um", "eine Reizung bei Arthrose. Wir haben eine", "Schonung empfohlen."],
+)
+
+
+@pytest.mark.parametrize("address", [None, 100, 170])
+def test_a_letterhead_at_the_right_is_read_before_the_two_columns_below_it(address):
+    lines = [] if address is None else block(62, address, ADDRESS)
+    text = read(drawn(*block(380, 97, HOUSE), *lines, *block(62, 240, COLUMNS[0]), *block(310, 240, COLUMNS[1]))).text
+    head = [HOUSE] if address is None else [ADDRESS, HOUSE]
+    assert [one.split() for one in text.split("\n\n")] == [" ".join(one).split() for one in (*head, *COLUMNS)]
 
 
 def test_rows_of_a_table_are_read_across():
@@ -158,7 +209,7 @@ def test_values_of_form_fields_are_read_where_they_stand():
 
 
 def test_the_pages_of_an_image_have_the_size_it_says():
-    assert read(scan_of(pdf_of(["x"]), 150)).pages == (1,)
+    assert read(scan_of(pdf_of(["x"]), 150)).pages == ((1, 0),)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +246,7 @@ def test_an_address_of_mail_that_was_recognised_in_two_is_one_word():
     rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
     for n, (left, text) in enumerate(((250, "E-Mail"), (500, "n.muster"), (760, "@praxis-muster.example"))):
         rows.append(f"5\t1\t1\t1\t1\t{n}\t{left}\t400\t230\t40\t90\t{text}")
-    found = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: ("\n".join(rows) + "\n").encode()})])
     assert found.text == "E-Mail n.muster@praxis-muster.example"
 
 
@@ -204,7 +255,7 @@ def test_a_value_that_was_poorly_recognised_is_to_be_looked_at():
     said = ("Herr", 95), ("Max", 95), ("Mustermann,", 95), ("geb.", 95), ("4.5.1950", 41)
     for n, (text, sure) in enumerate(said):
         rows.append(f"5\t1\t1\t1\t1\t{n}\t{250 + 300 * n}\t400\t280\t40\t{sure}\t{text}")
-    file = ordered([recognised(SheetPage(1, 595.2, 841.9), ("\n".join(rows) + "\n").encode())])
+    file = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: ("\n".join(rows) + "\n").encode()})])
     asked = ExtractRequest(document_type="arztbrief", text=file.text, evidence=True)
     answer = placed(asyncio.run(extract_by_rules(asked)), file)
     assert (answer.data.patient.nachname, answer.data.patient.geburtsdatum) == ("Mustermann", "1950-05-04")
@@ -229,7 +280,7 @@ def test_lines_of_a_page_that_lay_askew_are_level_and_their_boxes_are_not():
             top = 400 + 52 * line + round(0.03 * left)
             rows.append(f"5\t1\t1\t1\t{line}\t{word}\t{left}\t{top}\t300\t40\t90\tWort{line}{word}")
     table = ("\n".join(rows) + "\n").encode()
-    found = ordered([recognised(SheetPage(1, 595.2, 841.9), table)])
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: table})])
     assert found.text.split("\n") == [f"Wort{n}0\tWort{n}1\tWort{n}2" for n in range(6)]
     last = found.text.index("Wort02")
     assert found.places(last, last + 6)[0].boxes[0].top == pytest.approx((400 + 48) * 72 / 300, abs=0.1)

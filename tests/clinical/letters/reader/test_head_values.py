@@ -49,6 +49,8 @@ def test_a_title_goes_on_with_what_it_is_about_and_not_with_whom_it_is_for(line:
         ("Datum:                    09.01.2026", "2026-01-09"),
         ("An den Kinderarzt                    So 22.02.2026  16:40", "2026-02-22"),
         ("Musterau                                        19. Febr. 2026", "2026-02-19"),
+        ("Gefäßzentrum Lahn, Gefäßambulanz                Musterau, 07.05.2026", "2026-05-07"),
+        ("Musterau, 19.02.2026 / AB, rk", "2026-02-19"),
         ("Aufnahme:      12.03.2026", None),
         ("Eintritt       12.03.2026", None),
         ("Endoskopiebefund              Untersuchungsdatum: 21.01.2026", None),
@@ -129,6 +131,8 @@ def test_a_value_is_read_in_the_forms_of_short_letters(text: str, path: str, kin
          "Klinikum der Universität Musterau", "Neurologische Klinik und Poliklinik"),
         ("Spital Thurfeld, Ambulatorium Dermatologie\nAm Bach 2, 8467 Thurfeld",
          "Spital Thurfeld", "Ambulatorium Dermatologie"),
+        ("Zentrale Notaufnahme Kreiskrankenhaus Lahrbach\nAm Bach 2, 77933 Lahrbach",
+         "Kreiskrankenhaus Lahrbach", "Zentrale Notaufnahme"),
     ],
 )  # fmt: skip
 def test_a_house_and_its_part_are_told_apart_whichever_stands_first(
@@ -169,3 +173,27 @@ def test_who_signs_is_named_as_the_letterhead_names_them(letterhead: str, signat
 def test_a_recipient_is_named_beside_a_day_by_a_label_or_without_a_title(line: str, name: str) -> None:
     text = f"Klinik Mariahilf\nWeg 4, 97421 Musterau\n\n{line}\n\nFrau Erika Muster, *12.08.1957{BODY}"
     assert _value(text, "empfaenger.name", "arztbrief") == name
+
+
+@pytest.mark.parametrize(
+    "foot",
+    [
+        "Kliniken Musterau, Ringweg 3-9, 97421 Musterau; Bank IBAN DE72 3706 0193 0030; Geschäftsführer: H. Breuer",
+        "Kliniken Musterau gGmbH - Ringweg 3-9 - 97421 Musterau - Aufsichtsratsvorsitz Landrat G. Fritsche",
+        "Ringweg 3-9, 97421 Musterau. Sparkasse DE20 7935 0101 0009 4400 18. Gericht Musterau HRB 9931",
+        "Kliniken Musterau · Ringweg 3-9 · 97421 Musterau · Tel. 09721 771-33\nAnstalt des Rechts · Bank DE83",
+    ],
+)
+def test_the_address_of_a_house_is_read_in_its_foot_beside_bank_and_register(foot: str) -> None:
+    text = f"Kliniken Musterau\nKlinik für Urologie\n\nFrau Erika Muster, *12.08.1957, 8001 Zürich{BODY}\n\n{foot}\n"
+    found = read_letter(text, "arztbrief")["absender"]
+    assert (found["strasse"], found["plz"], found["ort"]) == ("Ringweg 3-9", "97421", "Musterau")
+    assert found["institution"].startswith("Kliniken Musterau")
+
+
+@pytest.mark.parametrize(
+    "line", ["Kopie: Praxis Dr. Kern, Ringweg 3, 97421 Musterau", "Frau Erika Muster, Ringweg 3, 97421 Musterau"]
+)
+def test_the_address_of_another_at_the_foot_is_not_the_senders(line: str) -> None:
+    text = f"Kliniken Musterau\nKlinik für Urologie\n\nFrau Erika Muster, *12.08.1957{BODY}\n\n{line}\n"
+    assert read_letter(text, "arztbrief")["absender"]["strasse"] is None
