@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import threading
@@ -41,6 +42,33 @@ def serving(server: BaseServer) -> Iterator[None]:
         thread.join(START_SECONDS)
 
 
+class _Server(uvicorn.Server):
+    """uvicorn that hears at once when it shall end; its own looks ten times a second, and pauses before it ends."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def main_loop(self) -> None:
+        self._loop, self._told = asyncio.get_running_loop(), asyncio.Event()
+        await self.on_tick(0)
+        self.ready.set()
+        await self._told.wait()
+        await asyncio.sleep(0.005)  # the last clients have left, which is heard now
+
+    def end(self) -> None:
+        """Callable from any thread."""
+        self._loop.call_soon_threadsafe(self._told.set)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.server_state.connections or self.server_state.tasks:
+            return await super().shutdown(sockets)
+        for each in (*self.servers, *(sockets or ())):
+            each.close()
+        await self.lifespan.shutdown()
+        return None
+
+
 @contextmanager
 def served(app: ASGIApp, **options: Any) -> Iterator[str]:
     """Serve `app` and yield its base URL once it is ready to answer."""
@@ -48,15 +76,15 @@ def served(app: ASGIApp, **options: Any) -> Iterator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
         config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=2, **options)
-        server = uvicorn.Server(config)
+        server = _Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
-            wait_until(lambda: server.started, "uvicorn did not start")
+            assert server.ready.wait(START_SECONDS), "uvicorn did not start"
             yield base
         finally:
-            server.should_exit = True
+            server.end()
             thread.join(10)
             assert not thread.is_alive(), "uvicorn did not stop"
 

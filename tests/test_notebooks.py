@@ -261,10 +261,10 @@ def test_two_run_at_once_and_one_that_fails_is_named(tmp_path):
         (("--docs", "nowhere", "--only", "00", "--out", "nowhere"), "there is no executed notebook in nowhere"),
     ],
 )
-def test_bad_input_is_said_in_a_sentence(arguments, said):
-    done = _evals(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+def test_bad_input_is_said_in_a_sentence(arguments, said, capsys):
+    assert notebooks.main(arguments) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, said in shown.err) == ("", True)
 
 
 def test_the_lab_answers_on_this_machine_only_and_wants_its_token(tmp_path):
@@ -287,6 +287,6 @@ def test_the_lab_answers_on_this_machine_only_and_wants_its_token(tmp_path):
 
 def _status(url):
     try:
-        return httpx2.get(url).status_code
+        return httpx2.get(url, verify=False).status_code
     except httpx2.TransportError:
         return None

@@ -130,7 +130,7 @@ def nginx_before(folder: Path, ports: Mapping[int, Sequence[int]]) -> Iterator[s
 
     def there() -> bool:
         try:
-            return httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False).status_code == 404
+            return httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False, verify=False).status_code == 404
         except httpx2.TransportError:
             return process.poll() is not None
 

@@ -80,7 +80,7 @@ class Served:
 
     def state(self, probe: str) -> tuple[int, str]:
         try:
-            answer = httpx2.get(f"{self.control}/{probe}", trust_env=False, timeout=10)
+            answer = httpx2.get(f"{self.control}/{probe}", trust_env=False, verify=False, timeout=10)
         except httpx2.TransportError:
             return 0, ""
         return answer.status_code, answer.json()["status"]

@@ -43,7 +43,14 @@ def limits_url(request):
 
 @pytest.fixture
 def store(engine, limits_url):
+    """Keys with their limits, which are counted in memory or in Redis."""
     return Keys(engine, limits_url)
+
+
+@pytest.fixture
+def keys(engine):
+    """Keys for tests of what counts nothing."""
+    return Keys(engine)
 
 
 def test_a_new_key_has_the_form_of_the_contract_and_is_admitted(store):
@@ -53,8 +60,8 @@ def test_a_new_key_has_the_form_of_the_contract_and_is_admitted(store):
     assert store.admit(key).id == key_id
 
 
-def test_only_a_hash_of_the_secret_is_stored(store, engine):
-    secret = store.create("Praxis").split("_", 2)[2]
+def test_only_a_hash_of_the_secret_is_stored(keys, engine):
+    secret = keys.create("Praxis").split("_", 2)[2]
     with engine.connect() as connection:
         row = connection.execute(text("SELECT * FROM api_keys")).one()
     assert secret not in str(row)
@@ -62,8 +69,8 @@ def test_only_a_hash_of_the_secret_is_stored(store, engine):
     assert len(row.secret_sha256) == 32
 
 
-def test_wrong_keys_are_refused_alike(store):
-    key = store.create("Praxis")
+def test_wrong_keys_are_refused_alike(keys):
+    key = keys.create("Praxis")
     wrong = [
         None,
         "",
@@ -78,7 +85,7 @@ def test_wrong_keys_are_refused_alike(store):
     said = set()
     for token in wrong:
         with pytest.raises(Unauthorized) as refused:
-            store.check(token)
+            keys.check(token)
         said.add(str(refused.value))
     assert len(said) == 1
 
@@ -230,37 +237,32 @@ def test_workers_that_share_redis_share_the_rate(engine, redis_url):
             worker.admit(key)
 
 
-def test_a_rotated_key_ends_the_old_secret_and_keeps_the_limits(store):
-    old = store.create("Praxis", KeyLimits(7, 8))
-    new = store.rotate(old.split("_")[1])
+def test_a_rotated_key_ends_the_old_secret_and_keeps_the_limits(keys):
+    old = keys.create("Praxis", KeyLimits(7, 8))
+    new = keys.rotate(old.split("_")[1])
     with pytest.raises(Unauthorized):
-        store.check(old)
-    assert store.check(new).limits == KeyLimits(7, 8)
-    assert store.rotate("00000000") is None
+        keys.check(old)
+    assert keys.check(new).limits == KeyLimits(7, 8)
+    assert keys.rotate("00000000") is None
 
 
-def test_both_secrets_are_good_while_a_rotation_overlaps(store):
+def test_both_secrets_are_good_while_a_rotation_overlaps_and_a_key_may_end_by_itself(keys):
     """A caller that runs has time to take the new one; the one before the last ends in any case."""
-    first = store.create("Praxis")
-    second = store.rotate(first.split("_")[1], timedelta(seconds=2))
-    assert store.check(first).id == store.check(second).id
-    third = store.rotate(first.split("_")[1], timedelta(seconds=2))
+    first = keys.create("Praxis")
+    second = keys.rotate(first.split("_")[1], timedelta(seconds=2))
+    assert keys.check(first).id == keys.check(second).id
+    third = keys.rotate(first.split("_")[1], timedelta(seconds=2))
     with pytest.raises(Unauthorized):
-        store.check(first)
-    assert store.check(second).id == store.check(third).id
+        keys.check(first)
+    assert keys.check(second).id == keys.check(third).id
+    study = keys.create("Studie", good_for=timedelta(seconds=2))
+    assert keys.check(study).expires_at
     time.sleep(2.1)
-    with pytest.raises(Unauthorized):
-        store.check(second)
-    assert store.check(third)
-
-
-def test_a_key_may_end_by_itself(store):
-    key = store.create("Studie", good_for=timedelta(seconds=2))
-    assert store.check(key).expires_at
-    time.sleep(2.1)
-    with pytest.raises(Unauthorized):
-        store.check(key)
-    assert [each.state for each in store.list()] == ["expired"]
+    for ended in (second, study):
+        with pytest.raises(Unauthorized):
+            keys.check(ended)
+    assert keys.check(third)
+    assert {each.name: each.state for each in keys.list()}["Studie"] == "expired"
 
 
 def test_a_quota_that_is_nearly_used_is_said_once_and_shown(store, caplog):
@@ -275,14 +277,14 @@ def test_a_quota_that_is_nearly_used_is_said_once_and_shown(store, caplog):
     assert [each.state for each in store.list()] == ["90 %"]
 
 
-def test_a_revoked_key_ends_at_once_and_for_good(store):
-    key = store.create("Praxis")
+def test_a_revoked_key_ends_at_once_and_for_good(keys):
+    key = keys.create("Praxis")
     key_id = key.split("_")[1]
-    assert store.revoke(key_id)
-    assert not store.revoke(key_id)
-    assert store.rotate(key_id) is None
+    assert keys.revoke(key_id)
+    assert not keys.revoke(key_id)
+    assert keys.rotate(key_id) is None
     with pytest.raises(Unauthorized):
-        store.check(key)
+        keys.check(key)
 
 
 def test_a_locked_database_is_said_within_seconds_and_the_next_request_works(tmp_path):

@@ -7,20 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from clinical.errors import ArtifactMismatch, SettingError
-from clinical.reading import SearchIndex
-from clinical.search import Wordings, built, nearest
-from clinical.text import folded_words
-
-pytest.importorskip("sentence_transformers", reason="sentence-transformers (extra 'train') is not installed")
-
 from catalog_build.official import Synonym
 from catalog_build.training.finetuning import pairs, tuned
 from catalog_build.training.remembered import TOGETHER, Remembered
-from clinical.search import TransformerEncoder
-from tests.catalog_build.test_training import PAIRS
+from clinical.errors import ArtifactMismatch, SettingError
+from clinical.reading import SearchIndex
+from clinical.search import TransformerEncoder, Wordings, built, nearest
+from clinical.text import folded_words
+from tests.catalog_build.test_training import PAIRS, WITH_TORCH
 from tests.tiny_model import tiny_model
 
+pytestmark = WITH_TORCH
 TEXTS = [text for texts in PAIRS.values() for text in texts]
 
 

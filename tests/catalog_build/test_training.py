@@ -1,18 +1,21 @@
 """Training on a few texts: texts of one code come together, and the weights leave in their file."""
 
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from clinical.search.encoder import StaticEncoder, unit
 
-pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
-pytest.importorskip("sentence_transformers", reason="sentence-transformers (extra 'train') is not installed")
-
-from catalog_build.training.encoder import EncoderTexts, train_encoder
-
+WITH_TORCH = pytest.mark.skipif(
+    find_spec("torch") is None or find_spec("sentence_transformers") is None,
+    reason="torch and sentence-transformers (extra 'train') are not installed",
+)
+"""They are imported where they are needed: each process of the suite collects every file."""
+pytestmark = WITH_TORCH
 PAIRS = {
     "I10.90": ("Bluthochdruck", "arterielle Hypertonie", "Hypertonus", "erhöhter Blutdruck"),
     "I21.9": ("Herzinfarkt", "Myokardinfarkt", "Herzmuskelinfarkt", "Infarkt am Herzen"),
@@ -23,10 +26,13 @@ PAIRS = {
 }
 
 
-def encoder_texts() -> EncoderTexts:
+def train(**options: Any) -> StaticEncoder:
+    from catalog_build.training.encoder import EncoderTexts, train_encoder
+
     texts = [text for texts in PAIRS.values() for text in texts]
     # every text twice: n-grams that come once only are not learnt
-    return EncoderTexts(texts * 2, [code for code, texts in PAIRS.items() for _ in texts] * 2)
+    codes = [code for code, texts in PAIRS.items() for _ in texts]
+    return train_encoder(EncoderTexts(texts * 2, codes * 2), **options)
 
 
 def apart(encoder: StaticEncoder) -> float:
@@ -39,19 +45,19 @@ def apart(encoder: StaticEncoder) -> float:
 
 @pytest.fixture(scope="module")
 def trained() -> StaticEncoder:
-    return train_encoder(encoder_texts(), steps=40)
+    return train(steps=40)
 
 
 def test_texts_of_one_code_come_together(trained: StaticEncoder) -> None:
-    before, after = apart(train_encoder(encoder_texts(), steps=1)), apart(trained)
+    before, after = apart(train(steps=1)), apart(trained)
     assert before < 0.3
     assert after > 0.6
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
-    one, other = (train_encoder(encoder_texts(), steps=3, seed=7) for _ in range(2))
+    one, other = (train(steps=3, seed=7) for _ in range(2))
     assert one.name == other.name
-    assert one.name != train_encoder(encoder_texts(), steps=3, seed=8).name
+    assert one.name != train(steps=3, seed=8).name
 
 
 def test_the_weights_leave_and_come_back(trained: StaticEncoder, tmp_path: Path) -> None:

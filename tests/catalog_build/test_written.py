@@ -4,9 +4,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 
 from catalog_build.training.authors import Author, authors, parse, read
 from catalog_build.training.authors.labelled import FOLDER

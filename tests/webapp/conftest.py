@@ -207,11 +207,16 @@ def add_organization(app: Flask, name: str = "Praxis am Beispielplatz", **member
 
 def login(client: FlaskClient, user: User) -> None:
     """Sign `user` in: a session row as the server writes it, and its cookie."""
+    client.set_cookie(SESSION_COOKIE, new_session(client.application, user.id))
+
+
+def new_session(app: Flask, user: uuid.UUID) -> str:
+    """The value of the cookie of a new session of that person."""
     value = uuid.uuid4().hex
-    data = f'{{"_user_id": "{user.id}", "_fresh": true}}'
-    with client.application.app_context(), database.write() as session:
-        session.add(BrowserSession(id_hash=digest(value), user_id=user.id, data=data))
-    client.set_cookie(SESSION_COOKIE, value)
+    data = f'{{"_user_id": "{user}", "_fresh": true}}'
+    with app.app_context(), database.write() as session:
+        session.add(BrowserSession(id_hash=digest(value), user_id=user, data=data))
+    return value
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from tests.serving import serving
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.extracting.test_operation import pdf
 from tests.webapp.fhir.conftest import Place
 from tests.webapp.fhir.test_client_examples import LANGUAGES, Example
@@ -20,6 +21,7 @@ def base(place: Place) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}{place.path}"
 
 
+@ONE_DATABASE
 @LANGUAGES
 def test_a_letter_is_read_and_its_codes_are_printed(tmp_path: Path, base: str, place: Place, language: str) -> None:
     example = Example(tmp_path, base, place)

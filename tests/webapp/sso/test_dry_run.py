@@ -3,12 +3,13 @@
 import pytest
 from sqlalchemy import select
 
-from tests.webapp.conftest import submit
+from tests.webapp.conftest import ONE_DATABASE, submit
 from tests.webapp.sso.conftest import come_back, person
 from webapp.models import User
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.models import Identity, Provider
 
+pytestmark = ONE_DATABASE
 PAGE = "/operator/providers/acme/dry-run/"
 LIVE = "Anbieter einschalten"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
 
 from bentos.api.app import create_app
 from bentos.keys import KeyLimits, Keys
@@ -23,8 +23,11 @@ from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.serving import free_port, served, wait_until
 from tests.webapp.browser import FLAGS, SECRET, Visitor
-from tests.webapp.conftest import make_app
+from tests.webapp.conftest import make_app, new_session
 from tests.webapp.sso import live
+from webapp.extensions import db as database
+from webapp.models import User
+from webapp.sessions import SESSION_COOKIE
 
 TIER_1 = {
     "type": "partial", "layer": 1, "summary": "",
@@ -259,8 +262,15 @@ def chromium(bench_of_the_run: Bench) -> Iterator[Browser]:
 
 
 def member(chromium: Browser, bench: Bench, **options: Any) -> Visitor:
-    """Erika, signed in through the demo vendor; she is an operator there."""
+    """Erika, who is an operator there: signed in through the demo vendor the first time, with a session of her own from
+    then on."""
     someone = Visitor(chromium, bench, **options)  # type: ignore[arg-type] # it has what a visitor needs of a stage
+    with bench.app.app_context():
+        erika = database.session.scalar(select(User.id).where(User.email_key == "erika@example.org"))
+    if erika:
+        value = new_session(bench.app, erika)
+        someone.context.add_cookies([{"name": SESSION_COOKIE, "value": value, "url": bench.base}])
+        return someone
     page = someone.open("/accounts/vendor_oauth2/login/?provider_id=demo")
     page.locator('button[value="erika"]').click()
     page.wait_for_url(f"{bench.base}/accounts/")
