@@ -150,6 +150,7 @@ def address_space() -> int:
 def load_everything() -> None:
     """Read one small file of every kind, so that no fork has to open what a library loads late."""
     import docx
+    import numpy.ma  # noqa: F401 - numpy itself asks for it late, at the first percentile
     import pypdfium2 as pdfium
     from PIL import Image
 
