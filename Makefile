@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pip compiles what it installs on one core, compileall on all of them and without the tests of others.
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip)/' $(VENV)/lib >/dev/null || true
 # Processes of the suite: most of its time is waiting for servers, browsers and file systems.
-WORKERS ?= 3
+WORKERS ?= 2
 VLLM := $(or $(BEFUND_VLLM_VENV),.venv-vllm)
 INPUTS := pyproject.toml constraints.txt
 

@@ -132,7 +132,7 @@ def test_a_scan_is_recognised_and_says_so(api, made):
 
 @pytest.fixture(scope="module")
 def upright(api):
-    """What a scan says that lies as it should."""
+    """The text of a scan that lies as it should."""
     with_tesseract()
     return _form(api, scan_of(pdf_of(LINES)), evidence="true").json()
 

@@ -105,7 +105,7 @@ class _Placing:
         self._matrix = (right - self._x) / 100, (down - self._y) / 100, (across - self._x) / 100, (up - self._y) / 100
 
     def turn(self, angle: float) -> Turn:
-        """How far the page is turned to read a line that runs at an angle, clockwise, to the content's own."""
+        """The turn of the page to read a line that runs at an angle, clockwise, to the content's own."""
         a, b, c, d = self._matrix
         along, under = (math.cos(angle), math.sin(angle)) if angle > 0 else (1.0, 0.0)  # below: PDFium cannot tell
         across, down = a * along - c * under, b * along - d * under
