@@ -72,7 +72,7 @@ class ReadingWeights:
     probable as its parts wins, two that are surer than their union win against it. `least`: the probability of a
     mention from which a run of words is looked at. `beside`: the weight of what a short text finds as a whole, beside
     its mentions: proposals. `whole`: the probability from which a whole short text is one statement, where its mentions
-    that are at least `likely` have codes of the same category. `stated`: the probability of the code of a stated week
+    that are at least `likely` say no more (`MentionReader`). `stated`: the probability of the code of a stated week
     of pregnancy, for the rule is exact, and that the code is wanted is not.
     """
 

@@ -152,9 +152,10 @@ class MentionReader:
     def _whole_statement(
         self, draft: TextSpans, hits: Hits, numbers: Sequence[int], weights: ReadingWeights
     ) -> int | None:
-        """The number of the span of a whole short text whose code says more of the same category than its parts do
-        ("Druckgeschwür am Steißbein, Grad 2"): one statement, told in two pieces. None where a part has another
-        category, so that a list stays a list, or where the text denies or tells of what is over."""
+        """The number of the span of a whole short text that is one statement: its code is none of its parts' and says
+        more of their category ("Druckgeschwür am Steißbein, Grad 2"), or but one part has a code, or a part of several
+        words has the whole's ("Blutung bei Heparin"). None elsewhere, so that a list stays a list, or where the text
+        denies or tells of what is over."""
         whole = len(draft.spans) - 1
         if draft.spans[whole].chance or {draft.assertions[n] for n in numbers} - {"present"}:
             return None
@@ -166,7 +167,7 @@ class MentionReader:
         same = {category(name) for name in names} == {category(own)}
         agreed = [n for n, (p, c) in best.items() if c == code and p >= weights.likely and draft.spans[n].content > 1]
         more = own not in names and bool(names) and (same or bool(agreed) or len(names) == 1)
-        chance /= float(self._seldom[code]) or 1.0
+        chance /= float(self._seldom[code]) or 1.0  # a text that is its wording means it, however seldom it is meant
         return whole if more and chance >= weights.whole else None
 
     def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:
