@@ -446,6 +446,7 @@ def test_what_a_node_lacks_is_one_sentence(tmp_path, starter_artifact, cluster):
     assert done.stdout.count("\n") == 1
 
 
+@pytest.mark.timeout(900)
 def test_a_node_that_is_killed_in_mid_run_loses_no_row(tmp_path, starter_artifact):
     """Its worker's batch is coded by another; each row is in the output once and coded as without Ray."""
     rows = 8 * CHUNK

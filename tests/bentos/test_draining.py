@@ -135,9 +135,9 @@ async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: 
             return type(error).__name__
         return last.status if isinstance(last, StatusEvent) else "cut"
 
-    async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False, limits=limits) as client:
+    async with httpx2.AsyncClient(headers=headers, timeout=150, trust_env=False, limits=limits) as client:
         streams = [asyncio.create_task(one(client)) for _ in range(count)]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             for _ in streams:
                 await shown.acquire()
         _end(server)
