@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import orjson
 
@@ -232,7 +232,7 @@ class Catalog:
         path.write_bytes(orjson.dumps(tree))
 
     @classmethod
-    def load(cls, path: Path) -> Catalog:
+    def load(cls, path: Path) -> Self:
         """Read what `save` wrote. Raises ArtifactMissing, or ArtifactMismatch where the file is something else."""
         remedy = "build the catalog again: python -m catalog_build build SOURCE --out DIR"
         try:

@@ -25,7 +25,7 @@ class CategoryRange:
     last: str
 
     def __contains__(self, code: str) -> bool:
-        return self.first <= code[:3] <= self.last
+        return self.first <= category(code) <= self.last
 
 
 FAMILY_HISTORY: Final = CategoryRange("Z80", "Z84")

@@ -74,7 +74,7 @@ _READING = Lock()
 @lru_cache(maxsize=4)  # this year and an earlier one, each also while it is replaced
 def _read(file: Path, _changed: int) -> CodeBook | None:
     try:
-        return CodeBook.load(file)  # type: ignore[return-value] # it is of this class
+        return CodeBook.load(file)
     except ArtifactMismatch as error:
         log.error("the catalog cannot be shown: %s", error)
         return None
