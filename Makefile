@@ -111,9 +111,9 @@ release: bundle
 evals: $(VENV)/.all var/starter/manifest.json
 	$(BIN)/python -m evals gate --catalog var/starter $(if $(ACCEPT),--accept)
 
-#: make load MINUTES=10     both servers under mixed load by locust, on the starter catalog; python -m evals load: parts
+#: make load MINUTES=10     all servers behind nginx under mixed load, with faults; python -m evals load: parts
 load: $(VENV)/.all var/starter/manifest.json
-	$(BIN)/python -m evals load both --catalog var/starter --minutes $(if $(MINUTES),$(MINUTES),10)
+	$(BIN)/python -m evals load soak --catalog var/starter --minutes $(or $(MINUTES),10)
 
 #: make clean               remove the environment; var/ stays
 clean:

@@ -4,8 +4,9 @@ In process, in processor time, with `--against CHECKOUT` in turns with the code 
 1 of a short clinical note), grounding (60 values), letter (read by rules), file (a page of one to its boxes). Also:
 tiers (own time of tiers 2 and 3), artifact, batch, moves (between files), nearest (kinds of vector index), slow-texts
 (texts made to be slow), start (`make up`, to its greeting). Servers, by locust (extra `load`): instant (tier 1),
-streams (over a slow model), fhir (searches, with `--against` too), documents, sign-in, both. Without it: terminology
-(in turns with bare FastAPI; memory of a second year), hostile (others' writes beside a program that does harm).
+streams (over a slow model), fhir (searches, with `--against` too), documents, sign-in. Without it: terminology (in
+turns with bare FastAPI; memory of a second year), hostile (others' writes beside a program that does harm), killed and
+soak (two text APIs and two webapps behind nginx, every answer judged while they fail and come back).
 """
 
 from __future__ import annotations
@@ -255,14 +256,6 @@ def documents(seconds: float, s3: bool) -> Iterator[Row]:
 def sign_in(people: int, seconds: float) -> Iterator[Row]:
     """See `served.at_the_webapp`."""
     return served.at_the_webapp("Person", people, seconds)
-
-
-@_part("both", "both servers under mixed load: every answer judged, documents, memory")
-@CATALOG
-@click.option("--minutes", type=click.FloatRange(0.1), default=10, show_default=True)
-def both(catalog: Path, minutes: float) -> Iterator[Row]:
-    """See `served.both`."""
-    return served.both(catalog.resolve(), minutes)
 
 
 @_part("hostile", "writes of others while one program posts what does harm, on PostgreSQL and SQLite")

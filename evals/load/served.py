@@ -1,4 +1,4 @@
-"""Load on real servers by locust: streams, FHIR searches, documents stored, sign-ins, and both servers at once.
+"""Load on real servers by locust: streams, FHIR searches, documents stored, and sign-ins.
 
 What carries over to other machines is the processor time of a request in the servers (`cpu_ms`, `db_ms`) and the ratio
 of two versions in turns; rates share the machine with the callers. locust is the extra `load`.
@@ -61,26 +61,9 @@ def run(
         remedy = "install the extra: pip install 'befund[load]'"
         raise SettingError("the package locust is not installed", "what puts load on servers", remedy)
     with tempfile.TemporaryDirectory(prefix="befund-load-") as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "locust",
-            "-f",
-            str(USERS),
-            "--headless",
-            "-u",
-            str(clients),
-            "-r",
-            f"{rate:g}",
-        ]
-        command += [
-            "-t",
-            f"{max(1, round(seconds))}s",
-            "--stop-timeout",
-            str(ENDING_SECONDS),
-            "--exit-code-on-error",
-            "0",
-        ]
+        command = [sys.executable, "-m", "locust", "-f", str(USERS), "--headless", "-u", str(clients)]
+        command += ["-r", f"{rate:g}", "-t", f"{max(1, round(seconds))}s", "--exit-code-on-error", "0"]
+        command += ["--stop-timeout", str(ENDING_SECONDS)]
         command += ["--json-file", f"{folder}/stats", "--only-summary", "--loglevel", "ERROR", *users]
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "BEFUND_LOAD": json.dumps(given), "PYTHONPATH": path}
@@ -278,23 +261,3 @@ def _loaded(
         yield from row(
             "cpu_ms", "sign-in" if "sign-in" in found else "store", main.requests, spent / max(1, main.requests)
         )
-
-
-# --- both servers at once -------------------------------------------------------------------------------------------
-
-
-def both(catalog: Path, minutes: float) -> Iterator[Row]:
-    """Callers, programs and people at both servers for some minutes; every answer is judged, documents that were
-    acknowledged must be found, once; then the growth of the largest process of each server."""
-    texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
-    with rigs.model_server(0.02) as model, rigs.filled(1_000) as there, rigs.vendor(there.environment):
-        settings = {"LLM_BASE_URL": f"{model}/v1"}
-        with rigs.text_api(catalog, 2, settings) as api, rigs.webapp(there.environment) as web:
-            given = {"api": api.base, "key": api.key, "texts": texts, **_given(there, web)}
-            users = ["Streams", "Leaving", "Letters", "Storing", "Polling", "Person"]
-            sizes = {name: max(server.resident_mb()) for name, server in (("text API", api), ("webapp", web))}
-            for name, entry in run(users, given, 2 * len(users), len(users), 60 * minutes).items():
-                yield from rows_of(name, entry)
-            for name, server in (("text API", api), ("webapp", web)):
-                grown = 100 * (max(server.resident_mb()) / sizes[name] - 1)
-                yield from row("largest_process_grown_percent", name, 1, grown)

@@ -25,14 +25,11 @@ from locust import FastHttpUser, HttpUser, constant, task
 from evals.load.vendor import make_code
 
 GIVEN: dict[str, Any] = json.loads(os.environ["BEFUND_LOAD"])
-PROBLEM, STREAM, FHIR = "application/problem+json", "text/event-stream", "application/fhir+json"
+STREAM, FHIR = "text/event-stream", "application/fhir+json"
 CODES = re.compile(rb'"code":"([^"]*)"')
 CODE = re.compile(rb"[A-Z][0-9]{2}(\.[0-9]{1,2})?[!*+]?")
 BYTES = 2_000
 SYSTEM = "urn:oid:1.2.3"
-LETTER = (
-    "Arztbrief\nPatientin: Erika Musterfrau, geb. 12.08.1957\nDiagnosen:\n- Hypertonie\nMedikation:\n- Ramipril 5 mg\n"
-)
 
 
 def fault(answer: Any, kind: str, *statuses: int) -> str:
@@ -90,39 +87,6 @@ class Leaving(Streams):
     """A caller that leaves each stream after its first codes."""
 
     leaves = True
-
-
-class Letters(FastHttpUser):
-    """A caller that reads letters, is refused, and looks at the health of the text API."""
-
-    host, wait_time = GIVEN.get("api"), constant(0.15)
-
-    def _ask(self, path: str, body: Any, kind: str, *statuses: int, key: str = "") -> None:
-        headers = {"Authorization": f"Bearer {key or GIVEN['key']}"}
-        with self.client.post(path, json=body, headers=headers, catch_response=True) as answer:
-            settled(answer, fault(answer, kind, *statuses))
-
-    @task(3)
-    def extract(self) -> None:
-        """A letter to fields."""
-        self._ask("/api/documents/extract", {"document_type": "arztbrief", "text": LETTER}, "application/json", 200)
-
-    @task
-    def refused(self) -> None:
-        """A key that nobody has."""
-        key = f"bfd_00000000_{'x' * 43}"
-        self._ask("/api/deep-research", {"query": "Husten"}, PROBLEM, 401, key=key)
-
-    @task
-    def unreadable(self) -> None:
-        """A request without a query."""
-        self._ask("/api/deep-research", {"query": ""}, PROBLEM, 422)
-
-    @task
-    def health(self) -> None:
-        """Always there."""
-        with self.client.get("/api/health", catch_response=True) as answer:
-            settled(answer, fault(answer, "application/json", 200))
 
 
 class Searching(FastHttpUser):

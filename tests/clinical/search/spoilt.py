@@ -41,12 +41,9 @@ def spoilt(array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
         limits = np.iinfo(array.dtype)
         values = {"least": limits.min, "most": limits.max, "past": min(limits.max, int(array.max(initial=0)) + 1)}
         values |= {"below": -1} if limits.min < 0 else {}
+    ends = (0, array.size - 1) if array.dtype.kind in "iu" and array.itemsize > 1 else ()
     for name, value in values.items():
-        for place in (
-            (0, array.size // 2, array.size - 1)
-            if array.dtype.kind in "iu" and array.itemsize > 1
-            else (array.size // 2,)
-        ):
+        for place in (array.size // 2, *(ends if name == "most" else ())):
             changed = array.copy()
             changed.reshape(-1)[place] = value
             yield f"{name} at {place}", changed

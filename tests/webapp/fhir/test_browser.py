@@ -6,7 +6,7 @@ import json
 import pytest
 from playwright.sync_api import Browser, Error, expect
 
-from tests.webapp.browser import PHONE, PICTURES, Stage, Visitor, chromium, operator, picture, violations, visitor
+from tests.webapp.browser import PHONE, PICTURES, Stage, Visitor, chromium, operator, picture, visitor
 
 __all__ = ["chromium", "visitor"]  # fixtures
 
@@ -109,33 +109,6 @@ def test_documents_are_previewed_in_a_frame_that_belongs_to_no_origin(member: Vi
         assert title.endswith("pdf") or frame.evaluate("self.origin") == "null"  # nobody looks into a PDF viewer
     page.wait_for_timeout(1500 if PICTURES else 0)
     picture(page, "document")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(chromium: Browser, stage: Stage, organization: str, scheme: str) -> None:
-    visitor = sign_in(Visitor(chromium, stage, bypass_csp=True, color_scheme=scheme), organization)
-    page, found = visitor.open("/tokens/"), {}
-    found["tokens"] = violations(page)
-    page.get_by_label("Wofür").fill("Abruf")
-    page.get_by_role("button", name="Erstellen").click()
-    found["token"] = violations(page)
-    visitor.open(f"/documents/{organization}/")
-    found["documents"] = violations(page)
-    page.get_by_role("link", name="Arztbrief.txt").click()
-    found["document"] = violations(page)
-    page.get_by_role("button", name="Als fehlerhaft markieren").click()
-    page.get_by_role("button", name="Ja").click()
-    found["in error"] = violations(page)
-    page.get_by_role("button", name="Markierung aufheben").click()
-    visitor.open(f"/documents/{organization}/?patient=niemand")
-    found["nothing"] = violations(page)
-    visitor.open("/operator/services/")
-    page.get_by_role("button", name="Anlegen").click()
-    found["services, refused"] = violations(page)
-    make_account(visitor)
-    found["service"] = violations(page)
-    visitor.context.close()
-    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 def test_no_page_scrolls_sideways_on_a_phone(chromium: Browser, stage: Stage, organization: str) -> None:

@@ -265,17 +265,37 @@ def stored(page: Page, bench: Bench) -> None:
     page.get_by_role("button", name="Als fehlerhaft markieren").wait_for()
 
 
+def in_error(page: Page, bench: Bench) -> None:
+    page.get_by_role("link", name="Zuweisung Radiologie").click()
+    page.get_by_role("button", name="Als fehlerhaft markieren").click()
+    page.get_by_role("button", name="Ja").click()
+    page.get_by_role("button", name="Markierung aufheben").wait_for()
+
+
+def of_nobody(page: Page, bench: Bench) -> None:
+    page.goto(f"{page.url}?patient=niemand")
+
+
 def read_out(page: Page, bench: Bench) -> None:
     stored(page, bench)
     page.get_by_role("link", name="Auslesen").click()
     page.locator("[data-code]").first.wait_for(timeout=20_000)
 
 
-def revoking(page: Page, bench: Bench) -> None:
+def created(page: Page, bench: Bench) -> None:
     page.get_by_label("Wofür").fill("Praxisprogramm")
     page.get_by_role("button", name="Erstellen").click()
+    page.locator("#token").wait_for()
+
+
+def revoking(page: Page, bench: Bench) -> None:
+    created(page, bench)
     page.get_by_role("button", name="widerrufen").first.click()
     expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def nameless(page: Page, bench: Bench) -> None:
+    page.get_by_role("button", name="Anlegen").click()
 
 
 def serving(page: Page, bench: Bench) -> None:
@@ -312,7 +332,9 @@ STATES = {
     "catalog-nothing": ("/catalog/", unfound), "document": ("/documents/", stored),
     "stored-letter": ("/documents/", read_out), "token-asks": ("/tokens/", revoking),
     "services": ("/operator/services/", None), "service": ("/operator/services/", serving),
-    "members-ask": ("/operator/members/", removing),
+    "members-ask": ("/operator/members/", removing), "document-in-error": ("/documents/", in_error),
+    "documents-nothing": ("/documents/", of_nobody), "token": ("/tokens/", created),
+    "services-refused": ("/operator/services/", nameless),
 }  # fmt: skip
 
 
