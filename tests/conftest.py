@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,21 +161,26 @@ def redis_url(redis_server: str) -> str:
     return f"{redis_server}/0"
 
 
+def built_once(config: pytest.Config, name: str, build: Callable[[Path], object]) -> Path:
+    """A folder that the first process of a run that asks builds, for all of them."""
+    own = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    shared: Path = own.parent if hasattr(config, "workerinput") else own
+    with open(shared / f"{name}-turn", "w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not (shared / name).exists():
+            build(shared / f"{name}-begun")
+            (shared / f"{name}-begun").rename(shared / name)
+    return shared / name
+
+
 def starter_of(config: pytest.Config) -> Path:
-    """The starter catalog with the shipped weights, an artifact folder: built by the first process of a run that asks,
-    for all of them and for the notebooks."""
+    """The starter catalog with the shipped weights, an artifact folder, for the tests and the notebooks of a run."""
     from catalog_build.build import build_artifact
     from catalog_build.options import BuildOptions
 
-    own = config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
-    shared: Path = own.parent if hasattr(config, "workerinput") else own
-    folder = shared / "starter"
-    with open(shared / "starter-turn", "w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        if not folder.exists():
-            build_artifact(ROOT / "catalog_build" / "starter", shared / "starter-begun", BuildOptions())
-            (shared / "starter-begun").rename(folder)
-    return folder
+    return built_once(
+        config, "starter", lambda place: build_artifact(ROOT / "catalog_build" / "starter", place, BuildOptions())
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The build as a whole: what the artifact says of itself, and that a stopped or failed build harms nothing."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,13 +57,27 @@ def test_two_builds_give_the_same_files(starter_artifact: Path, tmp_path: Path) 
     assert (one.sources, one.checks, one.thresholds) == (other.sources, other.checks, other.thresholds)
 
 
-def test_a_small_source_builds_with_the_shipped_weights(tmp_path: Path) -> None:
-    source = folder(tmp_path / "source", release())
-    manifest = build_artifact(source, tmp_path / "out", BuildOptions())
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small source, and what was built of it."""
+    place = tmp_path_factory.mktemp("small")
+    build_artifact(folder(place / "source", release()), place / "out", BuildOptions())
+    return place
+
+
+@pytest.fixture
+def built(small: Path, tmp_path: Path) -> Path:
+    """A folder of one's own with both."""
+    shutil.copytree(small, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_a_small_source_builds_with_the_shipped_weights(small: Path) -> None:
+    manifest = Manifest.load(small / "out")
     assert (manifest.codes, manifest.synonyms) == (8, 7)
-    found = SearchIndex.load(tmp_path / "out").search("Altersdiabetes")
+    found = SearchIndex.load(small / "out").search("Altersdiabetes")
     assert found[0].code == "E11.90"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
+    assert sorted(path.name for path in small.iterdir()) == ["out", "source"]
 
 
 def test_a_source_without_synonyms_builds_and_says_what_is_missing(tmp_path: Path) -> None:
@@ -101,24 +116,20 @@ BROKEN = [line for line in KODES if ";E11.9-;" not in line]
     ],
 )
 def test_a_failed_build_leaves_the_old_artifact_and_nothing_else(
-    tmp_path: Path, changed: dict[str, bytes], error: type[Exception], sentence: str
+    built: Path, changed: dict[str, bytes], error: type[Exception], sentence: str
 ) -> None:
-    out = tmp_path / "out"
-    build_artifact(folder(tmp_path / "source", release()), out, BuildOptions())
-    before = everything(out)
-    source = folder(tmp_path / "broken", release(**changed))
-    with pytest.raises(error, match=sentence):
-        build_artifact(source, out, BuildOptions())
-    with pytest.raises(error, match=sentence):
-        build_artifact(source, tmp_path / "new", BuildOptions())
-    assert everything(out) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "out", "source"]
+    before = everything(built / "out")
+    source = folder(built / "broken", release(**changed))
+    for place in (built / "out", built / "new"):
+        with pytest.raises(error, match=sentence):
+            build_artifact(source, place, BuildOptions())
+    assert everything(built / "out") == before
+    assert sorted(path.name for path in built.iterdir()) == ["broken", "out", "source"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda how: how.name)
-def test_a_killed_build_leaves_the_old_artifact(tmp_path: Path, how: signal.Signals) -> None:
-    out = tmp_path / "out"
-    build_artifact(folder(tmp_path / "source", release()), out, BuildOptions())
+def test_a_killed_build_leaves_the_old_artifact(built: Path, how: signal.Signals) -> None:
+    out = built / "out"
     before = everything(out)
     running = subprocess.Popen(
         command(STARTER, out),
@@ -128,7 +139,7 @@ def test_a_killed_build_leaves_the_old_artifact(tmp_path: Path, how: signal.Sign
     )
     try:
         limit = time.monotonic() + 120
-        while not list(tmp_path.glob(".out-*")) and running.poll() is None and time.monotonic() < limit:
+        while not list(built.glob(".out-*")) and running.poll() is None and time.monotonic() < limit:
             time.sleep(0.005)
         assert running.poll() is None
         running.send_signal(how)
@@ -139,10 +150,10 @@ def test_a_killed_build_leaves_the_old_artifact(tmp_path: Path, how: signal.Sign
     assert everything(out) == before
     SearchIndex.load(out)
     if how == signal.SIGKILL:  # nobody can tidy up after that, but the next day's build does
-        (left,) = tmp_path.glob(".out-*")
+        (left,) = built.glob(".out-*")
         os.utime(left, (0, 0))
-        build_artifact(tmp_path / "source", out, BuildOptions())
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
+        build_artifact(built / "source", out, BuildOptions())
+    assert sorted(path.name for path in built.iterdir()) == ["out", "source"]
 
 
 def in_fold(stem: str, number: int) -> str:

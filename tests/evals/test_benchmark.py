@@ -27,14 +27,6 @@ RUN = 6
 """Words in a row that two texts share only where one was taken from the other; medical phrases are shorter."""
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """The folder of the data."""
-    folder = tmp_path_factory.mktemp("befund-bench")
-    making.write(folder)
-    return folder
-
-
 def _perfect(task, row):
     """The answer that was hidden, found as whoever cheats would: plain rows alone."""
     answer = row["answer"]

@@ -84,14 +84,6 @@ def test_its_version_is_that_of_its_card(installed):
     assert [one for one in said.split("[")[1].split(", '") if "extra" not in one] == ["'numpy>=2'"]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """The folder of the data."""
-    folder = tmp_path_factory.mktemp("befund-bench")
-    making.write(folder)
-    return folder
-
-
 def test_datasets_loads_every_task(data):
     for task in card()["tasks"]:
         found = dataset(task, data)

@@ -174,7 +174,7 @@ def test_a_text_has_the_same_probabilities_to_the_last_bit_beside_any_number_of_
     others = [code.title for code in random.Random(12).sample(index.catalog.codes, 64)]
     alone = [index.search(text, 20) for text in texts]
     assert all(alone)
-    for count in range(1, 65):
+    for count in (*range(1, 18), 31, 32, 33, 64):  # around what a loop of the machine takes at once
         before, behind = others[: count // 2], others[count // 2 : count]
         assert index.search_many([*before, *texts, *behind], 20)[len(before) : len(before) + len(texts)] == alone
 
