@@ -217,29 +217,28 @@ def _statements(out: Path | None, measure: bool) -> None:
     """Train the models of a letter's statements, of its question, of its entries' parts and of its entries' words on
     the annotated letters to learn from."""
     try:
+        from catalog_build.training import statements
         from catalog_build.training.letters import read_letters
-        from catalog_build.training.parts import part_lessons, parts_left_out, train_parts
-        from catalog_build.training.questions import questions_left_out, train_questions
         from catalog_build.training.spans import spans_left_out, train_spans
-        from catalog_build.training.statements import left_out, train_statements
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     authors = read_letters("train")
     if measure:
-        asked = {"fragestellung": questions_left_out(authors)}
-        for of, sums in (("statements", left_out(authors)), ("questions", asked), ("entries", spans_left_out(authors))):
+        asked = {"fragestellung": statements.questions_left_out(authors)}
+        lists = statements.left_out(authors)
+        for of, sums in (("statements", lists), ("questions", asked), ("entries", spans_left_out(authors))):
             for name, (right, wrong, missing) in sums.items():
                 f1 = 2 * right / max(1, 2 * right + wrong + missing)
                 click.echo(f"{of} of {name}: right {right}, wrong {wrong}, missing {missing}, F1 {f1:.3f}")
-        click.echo("parts of entries: {} of {} right".format(*parts_left_out(authors)))
+        click.echo("parts of entries: {} of {} right".format(*statements.parts_left_out(authors)))
     if out is not None:
         from clinical.letters import PARTS, QUESTION, SPANS, STATEMENTS
 
         every = [letter for letters in authors.values() for letter in letters]
         out.mkdir(parents=True, exist_ok=True)
-        train_statements(every).save(out / STATEMENTS)
-        train_questions(every).save(out / QUESTION)
-        train_parts(one for letter in every for one in part_lessons(letter)).save(out / PARTS)
+        statements.train_statements(every).save(out / STATEMENTS)
+        statements.train_questions(every).save(out / QUESTION)
+        statements.train_parts(one for letter in every for one in statements.part_lessons(letter)).save(out / PARTS)
         train_spans(authors).save(out / SPANS)
         click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")
 

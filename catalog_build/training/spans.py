@@ -7,7 +7,7 @@ other authors: it would be surer of what it has seen. Measured by `python -m cat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from catalog_build.training.letters import LabelledLetter
-from catalog_build.training.parts import part_lessons, train_parts
-from catalog_build.training.statements import moved, train_statements
+from catalog_build.training.statements import Authors, moved, part_lessons, train_parts, train_statements
 from clinical.letters import (
     LISTS,
     SPAN_ROWS,
@@ -38,8 +37,6 @@ BATCH: Final = 8
 """Letters of a step."""
 GROUPS: Final = 4
 """Groups of authors, each read by a model of the statements of the others."""
-
-Authors = Mapping[str, Sequence[LabelledLetter]]
 
 
 class SpanLesson(NamedTuple):

@@ -3,9 +3,8 @@
 import numpy as np
 
 from catalog_build.training.letters import parse_letters
-from catalog_build.training.parts import part_lessons, train_parts
 from catalog_build.training.spans import span_lesson, spans_left_out, train_spans
-from catalog_build.training.statements import train_statements
+from catalog_build.training.statements import part_lessons, train_parts, train_statements
 from clinical.letters import LISTS, STATES, ReaderModels, RulesReader, entries_in
 
 LETTER = """### arztbrief

@@ -1,9 +1,19 @@
-"""The model of a letter's statements: what an author marked becomes lessons, and is learned."""
+"""Models of a letter's statements, question and parts: what an author marked is learned, what is optional is not."""
 
 import numpy as np
 
-from catalog_build.training.letters import parse_letters
-from catalog_build.training.statements import left_out, lesson, regression
+from catalog_build.training.letters import parse_letters, read_letters
+from catalog_build.training.statements import (
+    left_out,
+    lesson,
+    part_lessons,
+    parts_left_out,
+    question_lesson,
+    questions_left_out,
+    regression,
+    train_parts,
+    train_questions,
+)
 from clinical.letters import LISTS
 
 LETTER = """### arztbrief
@@ -42,24 +52,39 @@ def test_what_was_marked_is_likelier_than_what_was_not(tmp_path):
 
 
 def test_an_author_is_judged_by_a_model_of_the_others():
-    from catalog_build.training.letters import read_letters
-
-    authors = dict(list(read_letters("train").items())[:2])
-    sums = left_out(authors)
-    right, wrong, missing = sums["procedere"]
-    marked = sum(
-        lesson(one).right[:, LISTS.index("procedere")].sum()
-        for own in authors.values()
-        for one in own
-        if lesson(one) is not None
-    )
-    assert right + missing == marked
+    authors = dict(list(read_letters("train").items())[:3])
+    every = [one for own in authors.values() for one in own]
+    right, wrong, missing = left_out(authors)["procedere"]
+    plans = [one.right[:, LISTS.index("procedere")].sum() for one in map(lesson, every) if one is not None]
+    assert right + missing == sum(plans)
     assert right > wrong
+    right, wrong, missing = questions_left_out(authors)
+    asked = [bool(one.asks.any()) for one in map(question_lesson, every) if one is not None]
+    assert right + missing == sum(asked)
+    assert right > wrong
+    right, parts = parts_left_out(authors)
+    assert parts == sum(len(list(part_lessons(one))) for one in every)
+    assert right > 0.7 * parts
+
+
+ASKING = """### zuweisung
+Sehr geehrte Kollegen,
+
+Frau Ott klagt seit Mai über Leistenschmerz. {OP-Indikation?|fragestellung} {Ambulant möglich?|fragestellung?}
+"""
+
+
+def test_a_marked_question_is_learned_and_an_optional_one_is_not(tmp_path):
+    file = tmp_path / "l99.txt"
+    file.write_text(ASKING, "utf-8")
+    known = question_lesson(parse_letters(file)[0])
+    assert known.asks.tolist() == [False, False, True, False]
+    assert known.learned.tolist() == [True, True, True, False]
+    likely = train_questions(parse_letters(file) * 4).judge(known.rows)[:, 0]
+    assert np.argmax(likely) in (2, 3)
 
 
 def test_a_part_begins_a_diagnosis_where_a_mark_begins_in_it(tmp_path):
-    from catalog_build.training.parts import part_lessons, train_parts
-
     file = tmp_path / "l98.txt"
     file.write_text(
         "### arztbrief\nDiagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}\n",

@@ -2,8 +2,8 @@
 
 `Diabetes mellitus Typ 2, Hypertonie, NASH` are three diagnoses, `Mangelernährung, 47 kg, Kostaufbau läuft` and `pAVK,
 Stadium IV` are one each. No rule over commas tells them apart: a logistic regression over the words of each part and
-its neighbours does, learned from annotated letters (`catalog_build.training.parts`). Remarks stay with what they remark
-on: whether they are a part of it is a habit of each house.
+its neighbours does, learned from annotated letters (`catalog_build.training.statements`). Remarks stay with what they
+remark on: whether they are a part of it is a habit of each house.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The question of a letter: the statements that ask, or that say what was asked.
 
 A statement is judged by the features of `StatementFeatures` and the kind of document, in which the same words ask or
-answer, by a logistic regression learned from annotated letters (`catalog_build.training.questions`).
+answer, by a logistic regression learned from annotated letters (`catalog_build.training.statements`).
 """
 
 from __future__ import annotations
