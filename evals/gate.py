@@ -24,18 +24,15 @@ import click
 from catalog_build.training.authors import CLAIMS
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SourceError
-from clinical.progress import progress
 from clinical.reading import SearchIndex
 from evals.coding.measure import result_of, run
 from evals.coding.targets import SearchTarget
 from evals.command import main_of
 from evals.data.cards import Dataset, read_dataset
 from evals.letters.generator import letters
-from evals.letters.negatives import NEGATIVES, negatives, passes
-from evals.letters.positives import POSITIVES, removed_positives
-from evals.measures.intervals import share
+from evals.letters.grounding import labelled, labelled_rows
 from evals.measures.paired import changes, label_changes, pairs_of
-from evals.measures.results import MeasuredResult, Row, read_result, row
+from evals.measures.results import MeasuredResult, Row, read_result
 from evals.reading import claims
 from evals.reading.generated import generated
 from evals.reading.generated import rows_of as generated_rows
@@ -101,7 +98,8 @@ def measured(catalog: Path, queries: Path, parts: Sequence[str]) -> Iterator[tup
         if "reading" in parts:
             yield "reading", MeasuredResult.of("reading", "make evals", _reading(index), manifest=index.manifest.digest)
     if "letters" in parts:
-        yield "letters", MeasuredResult.of("letters", "make evals", _letters(), letters=LETTERS, seed=SEED)
+        rows = labelled_rows(labelled(letters(LETTERS, SEED), TRIES, SEED))
+        yield "letters", MeasuredResult.of("letters", "make evals", rows, letters=LETTERS, seed=SEED)
 
 
 def _coding(index: SearchIndex, data: Dataset, variant: str) -> MeasuredResult:
@@ -116,20 +114,6 @@ def _reading(index: SearchIndex) -> list[Row]:
     rows = generated_rows(index, generated(index, TEXTS, SEED))
     rows += claims.measured_rows(claims.of_authors())
     return [*rows, *claims.written_rows("written", claims.of_written(read_inputs(WRITTEN)))]
-
-
-def _letters() -> list[Row]:
-    made, rows = letters(LETTERS, SEED), list[Row]()
-    with progress(None, "negatives and positives", "classes", total=len(NEGATIVES) + len(POSITIVES)) as bar:
-        for kind in NEGATIVES:
-            tried = [passes(negative) for negative in negatives(kind, made, TRIES, SEED)]
-            rows += row("lies_kept", kind, len(tried), share(sum(tried), len(tried)))
-            bar.update()
-        for kind in POSITIVES:
-            total, removed = removed_positives(kind, made)
-            rows += row("truths_removed", kind, total, share(len(removed), total))
-            bar.update()
-    return rows
 
 
 def drops_of(name: str, before: MeasuredResult, after: MeasuredResult) -> list[str]:

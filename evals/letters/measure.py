@@ -2,15 +2,14 @@
 
 Without FILE: generated letters, every template `--times` times, file by file. With FILE and TEXTS: letters that people
 have annotated (`evals.letters.fields` says their form); `--authors` measures on the letters of independent authors.
-Every letter goes through extraction and grounding as a request
-does, with the language model of the settings where one is set, else with the rules.
+Every letter goes through extraction and grounding as a request does, with the language model of the settings where one
+is set, else with the rules.
 
 `--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
 (`evals.letters.replayed`), on the letters that have an answer. `--review` measures what `review` says of values in the
-wrong field: of each true answer with two values exchanged, and of the true ones. `--grounding` measures judges of
-evidence (`evals.letters.judges`): negatives kept and positives lost, also by `--peer`, a program of your own. `--as
-KIND` sets the letters as files by several programs first, and judges the boxes of evidence too
-(`evals.letters.as_files`).
+wrong field: of each true answer with two values exchanged, and of the true ones. `--grounding` measures evidence
+(`evals.letters.grounding`): negatives kept and positives lost. `--as KIND` sets the letters as files by several
+programs first, and judges the boxes of evidence too (`evals.letters.as_files`).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from evals.command import JSON, main_of
 from evals.letters import as_files, replayed, review
 from evals.letters.fields import Asked, annotated, authored, generated, measured, shown
 from evals.letters.generator import FILES, letters
-from evals.letters.judges import Judge, as_worded, cases, invented_words, judged_rows, ours, overlap_alone, peer
+from evals.letters.grounding import MEASURES, invented_words, labelled, labelled_rows
 from evals.measures.intervals import share
 from evals.measures.results import MeasuredResult, Row, printed, row
 from evals.report import tracking
@@ -53,8 +52,7 @@ TEMPLATES = 20
 @click.option("--write-prompts", "prompts", type=PATH, help="write <id>.prompt.txt into this folder, measure nothing")
 @click.option("--answers", "given", type=PATH, help="measure the <id>.answer.json of this folder")
 @click.option("--review", "reviewing", is_flag=True, help="measure the review of values in the wrong field instead")
-@click.option("--grounding", is_flag=True, help="measure judges of evidence instead")
-@click.option("--peer", "peer_command", help="with --grounding: a program that judges: JSON lines in, JSON lines out")
+@click.option("--grounding", is_flag=True, help="measure the judging of evidence instead")
 @click.option("--tries", type=click.IntRange(1), default=100, help="with --grounding: negatives of each class (100)")
 @click.option("--as", "kind", type=click.Choice(as_files.KINDS), help="set the letters as files first")
 @click.option("--out", type=PATH, help="also write the rows as a result")
@@ -154,19 +152,16 @@ def _review(asked: Sequence[Asked]) -> tuple[list[Row], str]:
 
 
 def _grounding(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> tuple[list[Row], str]:
-    """Negatives and positives under every judge, and one invented word inside a true value."""
-    judges: dict[str, Judge] = {
-        "Befund": ours,
-        "the contract's rule as worded": as_worded,
-        "60 % overlap": overlap_alone,
-    }
-    if asked["peer_command"]:
-        judges["peer"] = peer(asked["peer_command"])
-    rows = judged_rows(judges, cases(4 * TEMPLATES, asked["tries"], asked["seed"]))
+    """Negatives and positives over all and by class, and one invented word inside a true value."""
+    found = list(labelled(letters(4 * TEMPLATES, asked["seed"]), asked["tries"], asked["seed"]))
+    rows = list[Row]()
+    for measure in MEASURES:
+        wrong, of = (sum(getattr(one, name) for one in found if one.measure == measure) for name in ("wrong", "of"))
+        rows += row(measure, "all", of, share(wrong, of))
     words = invented_words(_letters(file, texts, asked), asked["seed"])
     rows += row("invented_word_kept", "all", words.invented, share(len(words.kept), words.invented))
     rows += row("true_value_removed", "all", words.true, share(len(words.removed), words.true))
-    said = [one for one in rows if "," not in one.set or asked["faults"]]
+    by_class = labelled_rows(found)
     more = [f"  kept: {path}: {value[:140]}" for path, value in words.kept]
     more += [f"  removed: {path}: {value[:140]}" for path, value in words.removed]
-    return rows, "\n".join([printed(said), *more])
+    return [*rows, *by_class], "\n".join([printed([*rows, *by_class] if asked["faults"] else rows), *more])

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from clinical.claims import Reading
 from clinical.letters import Kind, find_statement
 from clinical.thresholds import NOTEBOOKS, GroundingThresholds, ThresholdSection
+from evals.letters import grounding
 from evals.letters.generator import Letter, letters
-from evals.letters.negatives import NEGATIVES, negatives, passes, stands_in, values_of
-from evals.letters.positives import POSITIVES, removed_positives
+from evals.letters.negatives import stands_in, values_of
 
 FIELDS: Mapping[str, Kind] = {
     "diagnosen": "diagnosis", "eingriffe.bezeichnung": "diagnosis", "procedere": "statement",
@@ -201,14 +201,9 @@ def measured(thresholds: GroundingThresholds, size: Size, statements: Sequence[s
 
 def labelled(thresholds: GroundingThresholds, made: list[Letter], size: Size) -> dict[str, dict[str, list[int]]]:
     """Errors of the thresholds on labelled negatives and positives about letters, by class: [wrong, of]."""
-    of_negatives = {kind: list(negatives(kind, made, size.tries, size.seed)) for kind in NEGATIVES}
-    of_positives = {kind: removed_positives(kind, made, thresholds) for kind in POSITIVES}
-    return {
-        "lies_passed": {
-            kind: [sum(passes(one, thresholds) for one in many), len(many)] for kind, many in of_negatives.items()
-        },
-        "truths_removed": {kind: [len(removed), total] for kind, (total, removed) in of_positives.items()},
-    }
+    found = list(grounding.labelled(made, size.tries, size.seed, thresholds))
+    names = {"lies_passed": "lies_kept", "truths_removed": "truths_removed"}
+    return {name: {one.kind: [one.wrong, one.of] for one in found if one.measure == of} for name, of in names.items()}
 
 
 def digest(size: Size, statements: Sequence[str]) -> str:

@@ -103,12 +103,18 @@ def _key(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_open_streams_end_in_words_at_sigterm_and_nobody_new_hangs(way, tmp_path, starter_artifact):
+def test_a_start_refuses_until_it_can_answer_and_open_streams_end_in_words_at_sigterm(way, tmp_path, starter_artifact):
+    """A server that took connections before would keep a caller waiting whom the next server could have answered."""
     key = _key(tmp_path)
     with (
         model_server(mode="stall") as model,
-        _serving(way, tmp_path, starter_artifact, LLM_BASE_URL=model.base_url) as (base, server),
+        _serving(way, tmp_path, starter_artifact, wait=False, LLM_BASE_URL=model.base_url) as (base, server),
     ):
+        port = int(base.rpartition(":")[2])
+        wait_until(lambda: server.poll() is not None or listens(port), "nobody listens", 200)
+        assert "Service Befund initialized" in (tmp_path / "log").read_text("utf-8")
+        assert httpx2.get(f"{base}/internal/livez", timeout=60, trust_env=False).text == "ok\n"
+        _wait_until_ready(base, server)
         endings = asyncio.run(_stopped(base, key, server, STREAMS[way]))
         server.wait(30)
     assert [ending for ending in endings if ending != "error"] == []
@@ -157,19 +163,6 @@ async def _refused(base: str) -> bool:
                 return True
             except httpx2.TransportError:
                 continue
-
-
-# --- a start ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_server_that_starts_refuses_connections_until_a_worker_can_answer(tmp_path, starter_artifact):
-    """One that took them before would keep a caller waiting whom the next server could have answered."""
-    with _serving("bentoml serve", tmp_path, starter_artifact, wait=False) as (base, server):
-        port = int(base.rpartition(":")[2])
-        wait_until(lambda: server.poll() is not None or listens(port), "nobody listens", 200)
-        assert "Service Befund initialized" in (tmp_path / "log").read_text("utf-8")
-        assert httpx2.get(f"{base}/internal/livez", timeout=60, trust_env=False).text == "ok\n"
-        _wait_until_ready(base, server)
 
 
 # --- a rolling restart ----------------------------------------------------------------------------------------------

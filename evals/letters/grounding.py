@@ -1,10 +1,7 @@
-"""Judges of evidence: negatives that pass and positives that are lost, under our rules, others, and your own program.
+"""Grounding measured: labelled negatives that pass and positives that are lost, and one invented word in a true value.
 
-The same negatives and positives about generated letters for every judge: the contract's rule as it is worded, an
-overlap of 60 % alone, this project's, and any program that reads one JSON object a line (`id`, `text`, `path`,
-`value`) on its standard input and writes `{"id": ..., "kept": true|false}` for each. Then one plain word that no
-letter says, inside a true value, and names and dates of letters by others against their own letter and against
-another.
+Negatives and positives are about generated letters. One plain word that no letter says is put inside true values of
+letters; names and dates of letters by others are judged against their own letter and against another.
 """
 
 from __future__ import annotations
@@ -12,134 +9,53 @@ from __future__ import annotations
 import json
 import random
 import re
-import shlex
-import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from clinical.contract import DocumentType
-from clinical.errors import SettingError
 from clinical.letters import DOCUMENTS, judge
 from clinical.listed import read_listed
+from clinical.progress import progress
 from clinical.text import parse_date
+from clinical.thresholds import GroundingThresholds
 from evals.letters.fields import Asked
-from evals.letters.generator import letters
-from evals.letters.negatives import NEGATIVES, answer_of, is_kept, negatives, squashed, stands_in, values_of
-from evals.letters.positives import POSITIVES
-from evals.letters.traps import KEYWORDS
+from evals.letters.generator import Letter
+from evals.letters.negatives import NEGATIVES, answer_of, is_kept, negatives, passes, stands_in, values_of
+from evals.letters.positives import POSITIVES, removed_positives
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 
-OVERLAP = 0.6
-"""The contract, section 4, grounding rule 3."""
-MINUTES = 30
-"""Time limit of a peer, in minutes."""
+MEASURES = {"lies_kept": NEGATIVES, "truths_removed": POSITIVES}
 
 
-class EvidenceCase(NamedTuple):
-    """A value and a text; `true`: the text says it."""
+class LabelledClass(NamedTuple):
+    """The values of a class that were judged wrongly: negatives that pass, positives that are removed."""
 
+    measure: str
     kind: str
-    true: bool
-    text: str
-    path: str
-    value: str
-    surname: str | None
+    wrong: int
+    of: int
 
 
-Judge = Callable[[Sequence[EvidenceCase]], list[bool]]
+def labelled(
+    made: Sequence[Letter], tries: int, seed: int, thresholds: GroundingThresholds | None = None
+) -> Iterator[LabelledClass]:
+    """Every class of negatives, `tries` of each, and of positives: all true values of the letters written otherwise."""
+    kinds = [(measure, kind) for measure, every in MEASURES.items() for kind in every]
+    for measure, kind in progress(kinds, "negatives and positives", "classes"):
+        if measure == "lies_kept":
+            tried = [passes(one, thresholds) for one in negatives(kind, list(made), tries, seed)]
+            yield LabelledClass(measure, kind, sum(tried), len(tried))
+        else:
+            total, removed = removed_positives(kind, list(made), thresholds)
+            yield LabelledClass(measure, kind, len(removed), total)
 
 
-def cases(letter_count: int, tries: int, seed: int) -> list[EvidenceCase]:
-    """Negatives of every class, and of the same letters written otherwise every true value."""
-    made = letters(letter_count, seed)
-    found = [
-        EvidenceCase(kind, False, one.text, one.path, one.value, one.surname)
-        for kind in NEGATIVES
-        for one in negatives(kind, made, tries, seed)
-    ]
-    for kind, written in POSITIVES.items():
-        for letter in made[: max(1, tries // 10)]:
-            name = letter.truth["patient"]["nachname"]
-            found += [
-                EvidenceCase(kind, True, written(letter), path, value, name) for path, value in values_of(letter.truth)
-            ]
-    return found
-
-
-def ours(asked: Sequence[EvidenceCase]) -> list[bool]:
-    """This project's grounding."""
-    return [_kept(one) for one in asked]
-
-
-def _kept(case: EvidenceCase) -> bool:
-    return is_kept(case.path, judge(answer_of(case.path, case.value, case.surname), case.text))
-
-
-def overlap_alone(asked: Sequence[EvidenceCase]) -> list[bool]:
-    """At least 60 % of the value's words stand somewhere in the text."""
-    return [_overlaps(one.value, one.text) for one in asked]
-
-
-def _overlaps(value: str, text: str) -> bool:
-    words, known = squashed(value).split(), set(squashed(text).split())
-    return bool(words) and sum(word in known for word in words) >= OVERLAP * len(words)
-
-
-def as_worded(asked: Sequence[EvidenceCase]) -> list[bool]:
-    """The contract's rule, word for word: dates in common notations, numbers by digit sequence, lists by keyword, free
-    text by substring or 60 % token overlap."""
-    return [_as_worded(one) for one in asked]
-
-
-def _as_worded(case: EvidenceCase) -> bool:
-    if case.path in KEYWORDS:
-        return re.search(KEYWORDS[case.path][case.value], case.text, re.IGNORECASE) is not None
-    if case.path.endswith("datum"):
-        day = parse_date(case.value)
-        number = rf"0?{int(day[8:])}\.\s?0?{int(day[5:7])}\.\s?(?:{day[:4]}|{day[2:4]})" if day else r"(?!)"
-        return re.search(number, case.text) is not None or bool(day and day in case.text)
-    if case.path.endswith(("plz", "telefon", "nummer")):
-        return re.sub(r"\D", "", case.value) in re.sub(r"\D", "", case.text)
-    return squashed(case.value) in squashed(case.text) or _overlaps(case.value, case.text)
-
-
-def peer(command: str) -> Judge:
-    """A judge that is another program. Raises SettingError where it fails or does not answer every case."""
-
-    def judged(asked: Sequence[EvidenceCase]) -> list[bool]:
-        lines = [
-            json.dumps({"id": number, "text": one.text, "path": one.path, "value": one.value}, ensure_ascii=False)
-            for number, one in enumerate(asked)
-        ]
-        done = subprocess.run(
-            shlex.split(command), input="\n".join(lines) + "\n", capture_output=True, text=True,
-            timeout=60 * MINUTES, check=False,
-        )  # fmt: skip
-        answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        kept = {int(one["id"]): bool(one["kept"]) for one in answers}
-        if done.returncode or len(kept) != len(asked):
-            found = f"{command!r} ended with {done.returncode} and {len(kept)} of {len(asked)} answers"
-            raise SettingError(found, "one JSON object with id and kept for every line read", done.stderr[-300:] or "-")
-        return [kept[number] for number in range(len(asked))]
-
-    return judged
-
-
-def judged_rows(judges: Mapping[str, Judge], asked: Sequence[EvidenceCase]) -> list[Row]:
-    """By judge: negatives kept and positives lost, over all and by class."""
-    found: list[Row] = []
-    for name, judge_all in judges.items():
-        wrong = [kept != case.true for case, kept in zip(asked, judge_all(asked), strict=True)]
-        for measure, true in (("lies_kept", False), ("truths_lost", True)):
-            own = [(case.kind, fault) for case, fault in zip(asked, wrong, strict=True) if case.true is true]
-            found += row(measure, name, len(own), share(sum(fault for _, fault in own), len(own)))
-            for kind in dict.fromkeys(kind for kind, _ in own):
-                faults = [fault for each, fault in own if each == kind]
-                found += row(measure, f"{name}, {kind}", len(faults), share(sum(faults), len(faults)))
-    return found
+def labelled_rows(found: Iterable[LabelledClass]) -> list[Row]:
+    """A row for each class."""
+    return [each for one in found for each in row(one.measure, one.kind, one.of, share(one.wrong, one.of))]
 
 
 # --- one invented word ----------------------------------------------------------------------------------------------

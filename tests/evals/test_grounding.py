@@ -1,35 +1,20 @@
-"""Grounding on labelled negatives and positives, under our rules, others, and a program of one's own."""
-
-import sys
+"""Grounding on labelled negatives and positives, on annotated letters and on letters by others."""
 
 import pytest
 
 from clinical.contract import ExtractRequest
-from clinical.errors import SettingError
 from evals.letters.fields import Asked, annotated
 from evals.letters.generator import letters
-from evals.letters.judges import (
-    as_worded,
-    cases,
-    foreign_letters,
-    invented_words,
-    judged_rows,
-    ours,
-    overlap_alone,
-    peer,
-)  # fmt: skip
-from evals.letters.negatives import APART, negatives, passes
+from evals.letters.grounding import foreign_letters, invented_words, labelled
+from evals.letters.negatives import APART, NEGATIVES, negatives, passes
+from evals.letters.positives import POSITIVES
 
 PASSED = 0.01
 """Share of a class of negatives that may pass: the templates are harder than what the rules were written on."""
+LOST = 0.05
+"""Share of the true values of a class that may be removed, however they are written."""
 KEPT, REMOVED = 0.03, 0.01
 """Largest shares of annotated letters; what is reached stands in docs/measured.md."""
-ECHO = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    print(json.dumps({"id": asked["id"], "kept": asked["value"] in asked["text"]}))
-"""
 
 
 def test_a_value_in_the_wrong_field_is_known_to_pass():
@@ -38,24 +23,14 @@ def test_a_value_in_the_wrong_field_is_known_to_pass():
     assert any(passes(negative) for negative in negatives(kind, letters(40, seed=5), 20, seed=5))
 
 
-def test_the_project_keeps_fewer_lies_and_loses_fewer_truths_than_the_bare_rules():
-    judges = {"ours": ours, "worded": as_worded, "overlap": overlap_alone}
-    found = {(row.measure, row.set): row for row in judged_rows(judges, cases(24, 10, seed=3))}
-    assert found["lies_kept", "ours"].value <= PASSED
-    assert found["lies_kept", "ours, near name"].n == 10
-    for name in ("worded", "overlap"):
-        assert found["lies_kept", name].value > 0.2
-        assert found["truths_lost", name].value > found["truths_lost", "ours"].value
-
-
-def test_a_peer_is_any_program_that_answers_every_line(tmp_path):
-    program = tmp_path / "peer.py"
-    program.write_text(ECHO)
-    asked = cases(6, 2, seed=3)
-    assert peer(f"{sys.executable} {program}")(asked) == [one.value in one.text for one in asked]
-    program.write_text("print()")
-    with pytest.raises(SettingError, match="one JSON object with id and kept"):
-        peer(f"{sys.executable} {program}")(asked)
+def test_few_lies_pass_and_few_truths_are_lost_in_any_class():
+    found = list(labelled(letters(24, seed=3), 10, seed=3))
+    lies = [one for one in found if one.measure == "lies_kept"]
+    truths = [one for one in found if one.measure == "truths_removed"]
+    assert ([one.kind for one in lies], [one.kind for one in truths]) == (list(NEGATIVES), list(POSITIVES))
+    assert {one.of for one in lies} == {10}
+    assert sum(one.wrong for one in lies) <= PASSED * sum(one.of for one in lies)
+    assert all(one.wrong <= LOST * one.of for one in truths), truths
 
 
 @pytest.mark.parametrize(("name", "texts"), [("letters", "grascco"), ("referrals", "referrals")])
