@@ -27,7 +27,7 @@ from evals.letters.positives import POSITIVES, removed_positives
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 
-MEASURES = {"lies_kept": NEGATIVES, "truths_removed": POSITIVES}
+MEASURES: dict[str, tuple[str, ...]] = {"lies_kept": tuple(NEGATIVES), "truths_removed": tuple(POSITIVES)}
 
 
 class LabelledClass(NamedTuple):
