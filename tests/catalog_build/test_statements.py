@@ -1,8 +1,9 @@
-"""Models of a letter's statements, question and parts: what an author marked is learned, what is optional is not."""
+"""Models of a letter's statements, question, parts and entries: what an author marked is learned."""
 
 import numpy as np
 
 from catalog_build.training.letters import parse_letters, read_letters
+from catalog_build.training.spans import span_lesson, spans_left_out, train_spans
 from catalog_build.training.statements import (
     left_out,
     lesson,
@@ -13,8 +14,9 @@ from catalog_build.training.statements import (
     regression,
     train_parts,
     train_questions,
+    train_statements,
 )
-from clinical.letters import LISTS
+from clinical.letters import LISTS, STATES, ReaderModels, RulesReader, entries_in
 
 LETTER = """### arztbrief
 Diagnosen
@@ -94,3 +96,63 @@ def test_a_part_begins_a_diagnosis_where_a_mark_begins_in_it(tmp_path):
     lessons = list(part_lessons(letter))
     assert [one.begins for one in lessons] == [True, True, False]
     assert train_parts(lessons * 4).judge([lessons[0].row, lessons[2].row])[:, 0].argmax() == 0
+
+
+# --- The model of the entries of a letter's lists --------------------------------------------------------------------
+
+
+ENTRIES = """### arztbrief
+Diagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}
+
+Am 3. Tag {Appendektomie|eingriffe} ohne Komplikationen. Die Wunde war reizlos.
+
+Medikation: {Ramipril 5 mg 1-0-0|medikation}
+
+{Wir bitten um Kontrolle in {n} Wochen.|procedere}
+"""
+
+
+def entries_of(folder, name, count=4):
+    file = folder / f"{name}.txt"
+    file.write_text("\n===\n".join(ENTRIES.replace("{n}", str(n + 2)) for n in range(count)), "utf-8")
+    return parse_letters(file)
+
+
+def models(some):
+    return ReaderModels(train_statements(some), train_parts(part for one in some for part in part_lessons(one)))
+
+
+def test_marks_become_states_of_words_and_what_may_be_left_out_is_none(tmp_path):
+    some = entries_of(tmp_path, "l98")
+    states = span_lesson(some[0], models(some)).states
+    text = some[0].text
+    words = RulesReader(text).lists.words.words
+    at = {text[start:end]: n for n, (start, end) in enumerate(words.tolist())}
+    diagnoses, drugs, plans = (states[:, LISTS.index(name)] for name in ("diagnosen", "medikation", "procedere"))
+    assert [diagnoses[at[word]] for word in ("Diagnosen", "Gicht", "Asthma", "Husten")] == [0, 1, 1, 0]
+    assert [drugs[at[word]] for word in ("Medikation", "Ramipril", "mg")] == [0, 1, 2]
+    assert [plans[at[word]] for word in ("Wir", "bitten", "Wochen", "Wunde")] == [1, 2, 2, 0]
+
+
+def test_lists_that_a_referral_has_not_are_not_learned(tmp_path):
+    file = tmp_path / "l96.txt"
+    file.write_text("### zuweisung\nDiagnosen: {Gicht|diagnosen}, {Asthma|diagnosen}\n", "utf-8")
+    states = span_lesson(parse_letters(file)[0], models(entries_of(tmp_path, "l98"))).states
+    assert (states[:, LISTS.index("procedere")] == -1).all()
+    assert set(states[:, LISTS.index("diagnosen")].tolist()) == {0, 1}
+
+
+def test_what_was_marked_is_found_again_and_each_author_is_judged_by_a_model_of_others(tmp_path):
+    authors = {name: entries_of(tmp_path, name) for name in ("l97", "l98", "l99")}
+    model = train_spans(authors)
+    assert model.weights.shape[1] == STATES * len(LISTS)
+    assert np.isfinite(model.weights).all()
+    reader = RulesReader(authors["l98"][0].text)
+    found = entries_in(reader.sheet, reader.lists.words, model)
+    texts = {name: [reader.sheet.text[start:end] for start, end in spans] for name, spans in found.items()}
+    assert {"Gicht", "Asthma, gut eingestellt"} <= set(texts["diagnosen"])
+    assert texts["medikation"] == ["Ramipril 5 mg 1-0-0"]
+    assert texts["procedere"] == ["Wir bitten um Kontrolle in 2 Wochen."]
+    right, wrong, missing = spans_left_out(authors)["medikation"]
+    assert right + missing == 12
+    assert right > wrong

@@ -1,4 +1,4 @@
-"""Training on a few texts: texts of one code come together, and the weights leave in their file."""
+"""Training of the encoder, and of how likely a code is by what is typed."""
 
 from importlib.util import find_spec
 from itertools import combinations
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from catalog_build.training.suggesting import OF_CODE, ComparedCodes, SuggestWeights, conditional_logit
+from clinical.search import MATCH
 from clinical.search.encoder import StaticEncoder, unit
 
 WITH_TORCH = pytest.mark.skipif(
@@ -65,3 +67,33 @@ def test_the_weights_leave_and_come_back(trained: StaticEncoder, tmp_path: Path)
     again = StaticEncoder.load(tmp_path / "encoder.safetensors")
     assert again.name == trained.name
     np.testing.assert_array_equal(again.encode(["Herpes zoster"]), trained.encode(["Herpes zoster"]))
+
+
+# --- Learning the weights of suggestions -----------------------------------------------------------------------------
+
+
+def test_the_right_one_of_each_choice_gets_the_greatest_score() -> None:
+    chance = np.random.default_rng(0)
+    true = np.array([2.0, -1.0, 0.0])
+    choices = []
+    for _ in range(400):
+        columns = chance.normal(size=(6, 3))
+        best = np.argmax(columns @ true + chance.gumbel(size=6))
+        choices.append(ComparedCodes(columns, np.arange(6) == best))
+    assert conditional_logit(choices) == pytest.approx(true, abs=0.3)
+
+
+def test_a_score_given_beforehand_is_not_learnt_again() -> None:
+    chance = np.random.default_rng(1)
+    choices = []
+    for _ in range(400):
+        columns = chance.normal(size=(6, 2))
+        best = np.argmax(columns @ [1.0, 1.0] + chance.gumbel(size=6))
+        choices.append(ComparedCodes(columns, np.arange(6) == best, columns[:, 0]))
+    assert conditional_logit(choices) == pytest.approx([0.0, 1.0], abs=0.25)
+
+
+def test_the_shipped_weights_name_every_column() -> None:
+    weights = SuggestWeights.load()
+    assert tuple(weights.code) == OF_CODE
+    assert tuple(weights.match) == MATCH

@@ -1,10 +1,11 @@
-"""Results, cards and comparisons: what a file says of itself, and what two of them say together."""
+"""Results: one table with its schema, written and read, compared in pairs; how the commands end."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -245,3 +246,17 @@ def test_mistakes_of_one_category_count_once():
         change = {found.name: found for found in label_changes(pairs)}["high_precision"]
         widths.append(change.difference[2] - change.difference[1])
     assert widths[0] > 1.5 * widths[1]
+
+
+# --- `python -m evals` -----------------------------------------------------------------------------------------------
+
+
+def test_every_name_is_explained_and_an_unknown_one_is_refused(capsys):
+    explained = re.findall(r"^([a-z-]+) +\S", command.__doc__.partition("\n\n")[2], re.MULTILINE)
+    assert sorted(explained) == sorted(command.MEASURES)
+    assert command.main(["codeing"]) == 2
+    assert capsys.readouterr().err.endswith("there is no 'codeing'; the names are above\n")
+    assert command.main([]) == 2
+    assert "\ncoding " in capsys.readouterr().err
+    assert command.main(["--help"]) == 0
+    assert "\ncoding " in capsys.readouterr().out
