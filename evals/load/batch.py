@@ -14,7 +14,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -33,6 +33,7 @@ from clinical.command_line import paragraphs
 from clinical.progress import progress
 from clinical.search import map_tensors
 from evals.command import CATALOG, JSON
+from evals.load.servers import over_family, processor_seconds
 
 SEED: Final = 2026
 SETTLED: Final = 10_000
@@ -148,22 +149,9 @@ def _chunks(wordings: Sequence[str], rows: int) -> Iterator[list[str]]:
 
 def memory_mb() -> float:
     """Resident memory of this process and its workers without mapped files and shared memory."""
-    return _over_all(_own_bytes) / 1e6
+    return sum(over_family(_own_bytes)) / 1e6
 
 
 def _own_bytes(process: psutil.Process) -> float:
     memory = process.memory_info()
     return float(memory.rss - getattr(memory, "shared", 0))
-
-
-def processor_seconds() -> float:
-    """User and system time of this process and its workers so far."""
-    return _over_all(lambda process: sum(process.cpu_times()[:2]))
-
-
-def _over_all(value: Callable[[psutil.Process], float]) -> float:
-    own, total = psutil.Process(), 0.0
-    for process in (own, *own.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):  # it ended in between
-            total += value(process)
-    return total

@@ -32,7 +32,7 @@ import psutil
 from bentos.keys import KeyLimits, Keys, open_database
 from clinical.settings import ROOT
 from evals.load import rigs
-from evals.load.servers import NotStarted, answers, environment_with, free_port
+from evals.load.servers import NotStarted, answers, environment_with, free_port, resident_mb
 from evals.measures.results import Row, row
 
 API, WEB = "api.befund.example", "befund.example"
@@ -129,6 +129,11 @@ class Server:
             time.sleep(0.2)
         self.journal.note(f"{self.name} ready")
 
+    @property
+    def pid(self) -> int | None:
+        """Its first process."""
+        return self.process.pid if self.process else None
+
     def processes(self) -> list[psutil.Process]:
         """Its first process and all that it started."""
         if self.process is None:
@@ -146,14 +151,6 @@ class Server:
                 each.kill()
         if self.process:
             self.process.wait(30)
-
-    def resident_mb(self) -> list[float]:
-        """Resident memory of each of its processes, largest first."""
-        found = []
-        for each in self.processes():
-            with suppress(psutil.NoSuchProcess):
-                found.append(each.memory_info().rss / 1e6)
-        return sorted(found, reverse=True)
 
 
 @dataclass
@@ -482,7 +479,7 @@ def soaked(catalog: Path, minutes: float, every: float, warm_up: float) -> Itera
             sizes: dict[str, list[float]] = {}
             for phase in (warm_up, minutes):
                 further()
-                sizes = {server.name: server.resident_mb() for server in steady}
+                sizes = {server.name: resident_mb(server.pid) for server in steady}
                 until = time.monotonic() + 60 * phase
                 while time.monotonic() < until:
                     began, (how, server) = time.monotonic(), next(turns)
@@ -490,7 +487,7 @@ def soaked(catalog: Path, minutes: float, every: float, warm_up: float) -> Itera
                     done[f"{how.__name__.strip('_')}: {server.name}"] += 1
                     time.sleep(max(0.0, min(every - (time.monotonic() - began), until - time.monotonic())))
             further()
-            grown = {server.name: (sizes[server.name], server.resident_mb()) for server in steady}
+            grown = {server.name: (sizes[server.name], resident_mb(server.pid)) for server in steady}
         for name, times in done.items():
             yield from row("faults", name, times, float(times))
         for name, (before, after) in grown.items():

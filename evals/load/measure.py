@@ -25,14 +25,13 @@ from typing import Any
 
 import click
 import numpy as np
-import psutil
 
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.settings import ROOT
 from evals.command import CATALOG, main_of
 from evals.load import bench, faults, hostile, moves, served, terminology
 from evals.load.batch import command as batch
-from evals.load.servers import NotStarted, free_port
+from evals.load.servers import NotStarted, free_port, over_family
 from evals.load.slow_texts import command as slow_texts
 from evals.measures.results import MeasuredResult, Row, printed, row
 
@@ -184,9 +183,8 @@ def start(clone: bool) -> Iterator[Row]:
                 time.sleep(0.1)
             yield from row("seconds_to_the_greeting", "make up", 1, time.perf_counter() - began)
             time.sleep(REST_SECONDS)
-            family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
-            size = sum(process.memory_full_info().pss for process in family) / 1e6
-            yield from row("memory_at_rest_mb", "make up", len(family), size)
+            sizes = over_family(lambda process: process.memory_full_info().pss / 1e6, server.pid)
+            yield from row("memory_at_rest_mb", "make up", len(sizes), sum(sizes))
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(STOP_SECONDS)

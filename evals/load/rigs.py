@@ -25,7 +25,17 @@ import psycopg
 
 from bentos.keys import KeyLimits, Keys, open_database
 from clinical.settings import ROOT
-from evals.load.servers import PostgresServer, answers, environment_with, flask, free_port, listens, running
+from evals.load.servers import (
+    PostgresServer,
+    answers,
+    environment_with,
+    flask,
+    free_port,
+    listens,
+    processor_seconds,
+    resident_mb,
+    running,
+)
 
 EMAIL = "messung@example.org"
 OF_A_PATIENT, DAYS = 100, 365
@@ -85,29 +95,13 @@ class ServedUnderLoad:
     key: str
     process: int
 
-    def processes(self) -> list[psutil.Process]:
-        """All its processes."""
-        parent = psutil.Process(self.process)
-        return [parent, *parent.children(recursive=True)]
-
     def cpu_seconds(self) -> float:
         """Processor time of all its processes so far."""
         return processor_seconds(self.process)
 
     def resident_mb(self) -> list[float]:
         """Resident memory of each of its processes, largest first."""
-        return sorted((process.memory_info().rss / 1e6 for process in self.processes()), reverse=True)
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time so far of a process and all its children."""
-    total, parent = 0.0, psutil.Process(pid)
-    for process in (parent, *parent.children(recursive=True)):
-        try:
-            total += sum(process.cpu_times()[:2])
-        except psutil.NoSuchProcess:  # it ended in between
-            continue
-    return total
+        return resident_mb(self.process)
 
 
 @contextmanager

@@ -27,7 +27,8 @@ from clinical.icd import EXAMPLE, Catalog
 from clinical.settings import ROOT
 from evals.load import rigs, terminology
 from evals.load.bench import notes
-from evals.load.rigs import Filled, ServedUnderLoad, processor_seconds
+from evals.load.rigs import Filled, ServedUnderLoad
+from evals.load.servers import processor_seconds
 from evals.measures.results import Row, row
 
 USERS: Final = Path(__file__).with_name("users.py")

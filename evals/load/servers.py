@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
+import psutil
 
 from clinical.errors import BefundError
 from clinical.settings import PREFIX, ROOT
@@ -131,6 +132,25 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait(STOP_SECONDS)
+
+
+def over_family(value: Callable[[psutil.Process], float], pid: int | None = None) -> list[float]:
+    """A value of a process (None: this one) and of each that it has started, but for those that ended in between."""
+    first, found = psutil.Process(pid), list[float]()
+    for process in (first, *first.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            found.append(value(process))
+    return found
+
+
+def processor_seconds(pid: int | None = None) -> float:
+    """User and system time so far of a process and all that it has started."""
+    return sum(over_family(lambda process: sum(process.cpu_times()[:2]), pid))
+
+
+def resident_mb(pid: int | None = None) -> list[float]:
+    """Resident memory of a process and of each that it has started, largest first."""
+    return sorted(over_family(lambda process: process.memory_info().rss / 1e6, pid), reverse=True)
 
 
 # --- PostgreSQL -------------------------------------------------------------------------------------------------------
