@@ -1,10 +1,11 @@
 """Fit the second stage of calibration anew for the tagger that is shipped, on what people wrote.
 
 How far a code can be believed is learned from texts that are read as a stranger's will be: the authors are dealt into
-two halves, and each is read by networks that learned from the other half alone, a quarter of it at a time, without the
-wordings that only this quarter gave the index. Where it was fitted on texts that the networks knew, it believed them too much: of what unread
-authors were shown two points less were right (evals/LOG.md). Bounds of the bands, weights of the columns and order of
-codes are fitted; what is said of wordings by themselves stays, for texts tell nothing of these.
+two halves, and each is read by networks that learned from the other half alone, a quarter of it at a time, without
+the wordings that only this quarter gave the index. Where it was fitted on texts that the networks knew, it believed
+them too much: of what unread authors were shown two points less were right (evals/LOG.md). Bounds of the bands,
+weights of the columns and order of codes are fitted; what is said of wordings by themselves stays, for texts tell
+nothing of these.
 """
 
 from __future__ import annotations

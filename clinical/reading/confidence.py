@@ -45,14 +45,14 @@ OF_TEXT: Final = (
 )
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """Columns on a mention, and on the text around it. `prose`: the share of words in no mention, small in lists;
-`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
-characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`: the
-share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
-Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm"); `guessed`: nothing but unknown words of at most GUESSED
-characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyday`: a code that texts speak of often
-(`clinical.icd.Code`); `common`: how common it is (`clinical.search.Suggester`); `doubt`: the tagger's probability of
-another claim (`clinical.claims.Claim`); `begun`: the text is a wording by itself that stops within a word, as a search
-field gets it ("Hypok")."""
+`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share
+of characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`:
+the share of the wording's characters in words that neither the mention nor the part of the body beside it has
+anything like ("Syndesmose", beside "Ruptur der Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm");
+`guessed`: nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc",
+beside "OTC"); `everyday`: a code that texts speak of often (`clinical.icd.Code`); `common`: how common it is
+(`clinical.search.Suggester`); `doubt`: the tagger's probability of another claim (`clinical.claims.Claim`); `begun`:
+the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
 _PLAIN, _BEGUN, _VERBATIM, _CHANCE = (COLUMNS.index(name) for name in ("plain", "begun", "verbatim", "chance"))
 _TOLD: Final = ("symptom", "small", "verbatim", "unspecified", "logit")
 """Columns on a mention of which those on the text are made."""
@@ -133,6 +133,7 @@ def _row(
     verbatim = wordings.has_words(wording, spelled)
     worded = [] if verbatim else wordings.folded(wording)
     bare = [] if verbatim else _uncovered(spelled, worded)
+    told = [*spelled, *folded_words(span.site, draft.reading.folds)] if span.site else spelled
     strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
     return {
         "logit": log(chance / (1 - chance)),
@@ -155,7 +156,7 @@ def _row(
         "everyday": bool(traits.everyday[code]),
         "common": float(traits.common[code]),
         "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
-        "unsaid": _characters(_uncovered(worded, spelled)) / max(1, _characters(worded)),
+        "unsaid": _characters(_uncovered(worded, told)) / max(1, _characters(worded)),
         **dict(zip(OF_EXPERIENCE, experience.columns(spelled, traits.names[code]), strict=True)),
     }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import log, log1p
 from typing import Final, NamedTuple
 
@@ -18,7 +19,6 @@ OF_EXPERIENCE: Final = ("code_right", "words_right", "words_times")
 """Columns: the logit of the share of times that the code was right; the same for these words; log(1 + times seen)."""
 CODE_LEANS, WORDS_LEAN = 4.0, 2.0
 """Times that the share of a code counts as all codes', and that of words as their code's; 1 and 4 are as good."""
-_UNKNOWN: Final = 0.5
 
 
 class Seen(NamedTuple):
@@ -41,16 +41,11 @@ class Experience:
 
     seen: Mapping[tuple[str, str], Seen] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        own = [one for (words, _), one in self.seen.items() if not words]
-        times = sum(one.times for one in own)
-        object.__setattr__(self, "_share", sum(one.right for one in own) / times if times else _UNKNOWN)
-
-    @property
+    @cached_property
     def share(self) -> float:
-        """The share of first codes that were right."""
-        share: float = self.__dict__["_share"]
-        return share
+        """The share of first codes that were right; half of none."""
+        own = [one for (words, _), one in self.seen.items() if not words]
+        return Seen(sum(one.right for one in own), sum(one.times for one in own)).share(0.5, 2)
 
     def columns(self, said: Sequence[str], code: str) -> tuple[float, float, float]:
         """The columns OF_EXPERIENCE of a code that is first for these folded words."""

@@ -10,9 +10,9 @@ from clinical.text import folded_words
 
 
 class CodeKinds:
-    """Traits of each code that the columns need: its name, its category, whether it leaves something open that a code beside it
-    says, whether it is a symptom (chapter XVIII), whether texts speak of it often, and how common it is where
-    `commonness` (codes,) tells."""
+    """Traits of each code that the columns need: its name, its category, whether it leaves something open that a code
+    beside it says, whether it is a symptom (chapter XVIII), whether texts speak of it often, and how common it is
+    where `commonness` (codes,) tells."""
 
     def __init__(self, catalog: Catalog, commonness: Vectors | None = None) -> None:
         self.names = names = [code.code for code in catalog.codes]
