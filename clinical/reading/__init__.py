@@ -3,6 +3,7 @@
 from clinical.reading.candidate import Candidate, Mentioned, Understood
 from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
+from clinical.reading.experience import OF_EXPERIENCE, Experience
 from clinical.reading.index import CONFIDENCE, TAGGER, TOGETHER, SearchIndex
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reranking import OF_HIT, Reranker, columns_of_hits
@@ -10,6 +11,7 @@ from clinical.reading.reranking import OF_HIT, Reranker, columns_of_hits
 __all__ = [
     "COLUMNS",
     "CONFIDENCE",
+    "OF_EXPERIENCE",
     "OF_HIT",
     "TAGGER",
     "TOGETHER",
@@ -18,6 +20,7 @@ __all__ = [
     "Confidence",
     "ConfidenceNetwork",
     "Elsewhere",
+    "Experience",
     "Mentioned",
     "Regression",
     "Reranker",

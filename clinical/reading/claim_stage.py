@@ -66,7 +66,8 @@ class ClaimStage:
             if said == "family" and claim.experiencer == "family":
                 found.append((number, self._of_relative(span.part)))
             elif said not in NOT_SEARCHED:
-                found.append((number, Spot(draft.reading, span.part, claim)))
+                there = said in ("present", "suspected")
+                found.append((number, Spot(draft.reading, span.part, claim, span.site if there else "")))
         return found
 
     def _of_relative(self, part: Part) -> Spot:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import log, log1p
 from pathlib import Path
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from clinical.errors import ArtifactMismatch
 from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
+from clinical.reading.experience import OF_EXPERIENCE, Experience
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reranking import NEVER_SURE, Reranker, bounded
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, lengths, require, run_starts
@@ -36,6 +37,7 @@ OF_MENTION: Final = (
     *("logit", "margin", "category", "chance", "words", "one_word", "verbatim", "unspecified", "symptom", "small"),
     *("suspected", "history", "family", "doubt"),
     *("uncovered", "unknown", "guessed", "everyday", "common", "unsaid", "label"),
+    *OF_EXPERIENCE,
 )
 OF_TEXT: Final = (
     *("plain", "lower", "mentions", "length", "prose", "explained", "explained_in_prose", "verbatim_open"),
@@ -43,14 +45,14 @@ OF_TEXT: Final = (
 )
 COLUMNS: Final = (*OF_MENTION, *OF_TEXT)
 """Columns on a mention, and on the text around it. `prose`: the share of words in no mention, small in lists;
-`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share of
-characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`: the
-share of the wording's characters in words that the mention has nothing like ("Syndesmose", beside "Ruptur der
-Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm"); `guessed`: nothing but unknown words of at most GUESSED
-characters, from which a code can only be guessed ("QTc", beside "OTC"); `everyday`: a code that texts speak of often
-(`clinical.icd.Code`); `common`: how common it is (`clinical.search.Suggester`); `doubt`: the tagger's probability of
-another claim (`clinical.claims.Claim`); `begun`: the text is a wording by itself that stops within a word, as a search
-field gets it ("Hypok")."""
+`explained`: a symptom beside a disease, which is coded alone (German coding guidelines D003); `uncovered`: the share
+of characters in words that the code's wording has nothing like; `unknown`: in words that no wording has; `unsaid`:
+the share of the wording's characters in words that neither the mention nor the part of the body beside it has
+anything like ("Syndesmose", beside "Ruptur der Syndesmose"); `label`: a colon follows ("Schilddrüse: echoarm");
+`guessed`: nothing but unknown words of at most GUESSED characters, from which a code can only be guessed ("QTc",
+beside "OTC"); `everyday`: a code that texts speak of often (`clinical.icd.Code`); `common`: how common it is
+(`clinical.search.Suggester`); `doubt`: the tagger's probability of another claim (`clinical.claims.Claim`); `begun`:
+the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
 _PLAIN, _BEGUN, _VERBATIM, _CHANCE = (COLUMNS.index(name) for name in ("plain", "begun", "verbatim", "chance"))
 _TOLD: Final = ("symptom", "small", "verbatim", "unspecified", "logit")
 """Columns on a mention of which those on the text are made."""
@@ -65,14 +67,16 @@ _SURE: Final = 50.0
 _LABEL: Final = re.compile(r"\s*:(?!\d)")
 
 
-def columns(draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds) -> tuple[Ints, Vectors]:
+def columns(
+    draft: TextSpans, hits: Hits, wordings: Wordings, traits: CodeKinds, experience: Experience
+) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = run_starts(hits.part)
     starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
     spelled = [folded_words(draft.spans[part].part.text, draft.reading.folds) for part in parts]
     text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
     rows = [
-        _row(draft, own, hits.at(slice(*bounds)), wordings, traits)
+        _row(draft, own, hits.at(slice(*bounds)), wordings, traits, experience)
         for own, bounds in zip(spelled, pairwise(starts), strict=True)
     ]
     found = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
@@ -112,7 +116,12 @@ def _of_text(
 
 
 def _row(
-    draft: TextSpans, spelled: Sequence[str], hits: Hits, wordings: Wordings, traits: CodeKinds
+    draft: TextSpans,
+    spelled: Sequence[str],
+    hits: Hits,
+    wordings: Wordings,
+    traits: CodeKinds,
+    experience: Experience,
 ) -> dict[str, float]:
     """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
     number, code = int(hits.part[0]), int(hits.code[0])
@@ -124,6 +133,7 @@ def _row(
     verbatim = wordings.has_words(wording, spelled)
     worded = [] if verbatim else wordings.folded(wording)
     bare = [] if verbatim else _uncovered(spelled, worded)
+    told = [*spelled, *folded_words(span.site, draft.reading.folds)] if span.site else spelled
     strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
     return {
         "logit": log(chance / (1 - chance)),
@@ -146,7 +156,8 @@ def _row(
         "everyday": bool(traits.everyday[code]),
         "common": float(traits.common[code]),
         "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
-        "unsaid": _characters(_uncovered(worded, spelled)) / max(1, _characters(worded)),
+        "unsaid": _characters(_uncovered(worded, told)) / max(1, _characters(worded)),
+        **dict(zip(OF_EXPERIENCE, experience.columns(spelled, traits.names[code]), strict=True)),
     }
 
 
@@ -191,13 +202,14 @@ class Confidence:
     `medium`. Wordings by themselves are told by regressions of their own: `plain`, of those that some wording has word
     for word, and `begun`, of those that stop within a word. Where `plain` is missing the network speaks of these too;
     where `begun` is, they keep the ranking model's probability, as other new wordings do. `reranker`: the order of a
-    mention's codes that all this was fitted on; None: search's own."""
+    mention's codes that all this was fitted on; None: search's own. `experience`: how often codes were right."""
 
     network: ConfidenceNetwork
     bounds: TextThresholds
     begun: Regression | None = None
     plain: Regression | None = None
     reranker: Reranker | None = None
+    experience: Experience = field(default_factory=Experience)
 
     def served(self, hits: Hits, first: Ints, rows: Vectors) -> Hits:
         """The hits with the probability that is shown: of each span's first code this one, of the others as much less
@@ -230,6 +242,7 @@ class Confidence:
                 tree |= {name: {"weights": own.weights.tolist(), "bias": own.bias}}
         if self.reranker is not None:
             tree |= {"reranker": self.reranker.named}
+        tree |= {"experience": list(self.experience.lines())}
         path.write_bytes(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
 
     @classmethod
@@ -248,7 +261,8 @@ class Confidence:
             shares = all(0 <= share <= NEVER for share in (bounds.best, bounds.medium, bounds.high))
             require(shares, f"the bounds of {path.name} are no shares", f"numbers from 0 to 1, {NEVER} for never")
             reranker = Reranker.of(tree["reranker"]) if "reranker" in tree else None
-            return cls(_network(names, tree), bounds, begun, plain, reranker)
+            experience = Experience.of_lines(tree.get("experience", ()))
+            return cls(_network(names, tree), bounds, begun, plain, reranker, experience)
         except (KeyError, TypeError, ValueError) as error:
             found = f"{path.name} is of another form ({type(error).__name__})"
             raise ArtifactMismatch(found, "weights and bounds", REMEDY) from None

@@ -28,6 +28,7 @@ from clinical.icd import Catalog
 from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
 from clinical.reading.claim_stage import ClaimStage, TextSpans
 from clinical.reading.confidence import Confidence, columns
+from clinical.reading.experience import Experience
 from clinical.reading.general import without_general
 from clinical.reading.gestation import Gestation
 from clinical.reading.kinds import CodeKinds
@@ -163,7 +164,8 @@ class SearchIndex:
         text = draft.reading.text
         chosen, hits = self._chosen(draft, hits)
         if self.confidence is not None:
-            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self.kinds))
+            experience = self.confidence.experience
+            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self.kinds, experience))
         parts, claims = [span.part for span in draft.spans], [*draft.assertions]
         stated = list(self.gestation.codes(text))
         if stated:
@@ -224,7 +226,8 @@ class SearchIndex:
 
     def _first(self, draft: TextSpans, hits: Hits) -> list[tuple[int, int, str, Vectors]]:
         chosen, hits = self._chosen(draft, hits)
-        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self.kinds)
+        experience = Experience() if self.confidence is None else self.confidence.experience
+        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self.kinds, experience)
         own = hits.at(np.isin(hits.part, chosen)).at(first)
         parts = [draft.spans[number].part for number in own.part.tolist()]
         names = [self.catalog.codes[code].code for code in own.code.tolist()]

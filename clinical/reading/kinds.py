@@ -10,12 +10,12 @@ from clinical.text import folded_words
 
 
 class CodeKinds:
-    """Traits of each code that the columns need: its category, whether it leaves something open that a code beside it
-    says, whether it is a symptom (chapter XVIII), whether texts speak of it often, and how common it is where
-    `commonness` (codes,) tells."""
+    """Traits of each code that the columns need: its name, its category, whether it leaves something open that a code
+    beside it says, whether it is a symptom (chapter XVIII), whether texts speak of it often, and how common it is
+    where `commonness` (codes,) tells."""
 
     def __init__(self, catalog: Catalog, commonness: Vectors | None = None) -> None:
-        names = [code.code for code in catalog.codes]
+        self.names = names = [code.code for code in catalog.codes]
         self.category: Ints = np.unique([category(name) for name in names], return_inverse=True)[1]
         self.open = np.array(
             [bool(catalog.more_specific(code.code)) or has_no_site(code.title) for code in catalog.codes],

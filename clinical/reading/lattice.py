@@ -96,11 +96,13 @@ acronym is not ("KHK. Gallensteine")."""
 
 
 class CandidateSpan(NamedTuple):
-    """A candidate: the part of the text, how many of its words carry meaning, and how probably it is a mention."""
+    """A candidate: the part of the text, how many of its words carry meaning, how probably it is a mention, and the
+    part of the body that is named beside it, where it names none."""
 
     part: Part
     content: int
     chance: float
+    site: str = ""
 
 
 def borders(text: str, cut_off: Callable[[str], bool] | None = None) -> list[tuple[int, int]]:

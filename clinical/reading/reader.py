@@ -6,6 +6,7 @@ Of the spans that are ranked, a cover without overlap is chosen, once their clai
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
@@ -29,7 +30,7 @@ from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import Part, content_words, folded_words
+from clinical.text import SIDES, Part, content_words, folded_words, sites_of
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -40,6 +41,15 @@ RANKED_SPANS: Final = 40
 LISTED_SPANS: Final = 60
 """Likeliest spans of words that none of these holds, which are ranked too: a list of 2,000 characters is read to its
 end, and names no more diagnoses than both together."""
+SHORT, SITED = 3, 0.2
+"""Words of the longest span, and the least probability of being a mention, for which a part of the body is looked for
+beside it."""
+BEFORE, BEHIND = 60, 25
+"""Characters before and behind a span within which it is looked for."""
+_LABEL: Final = re.compile(rf"\w+(?: (?:{'|'.join(sorted(SIDES))})\b\.?)?:", re.IGNORECASE)
+"""A part of the body, its side perhaps, and the colon behind it."""
+_STOP: Final = re.compile(r"[.;]\s")
+"""The end of what a label is of."""
 SELDOM: Final = (
     (POISONINGS, 0.2),  # a drug named in a text is taken, rarely a poisoning
     (EXTERNAL_CAUSES, 0.2),  # coded on request only
@@ -118,7 +128,7 @@ class MentionReader:
         ranked = likeliest(best[:RANKED_SPANS])[:RANKED_SPANS]
         others = likeliest(best[RANKED_SPANS : RANKED_SPANS + LISTED_SPANS])
         ranked += _apart(others, ranked)[:LISTED_SPANS]
-        return sorted(ranked, key=lambda span: (span.part.start, span.part.end))
+        return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
         """The numbers of the spans that explain the text best, and the hits (span by span) that count of them; with
@@ -181,6 +191,48 @@ class MentionReader:
             int(hits.wording[first[0]])
         )
         return number if same else None
+
+
+def _with_sites(text: str, spans: Sequence[CandidateSpan]) -> list[CandidateSpan]:
+    """The spans, each short one that names no part of the body with the one nearest beside it; a part of the body that
+    is so the label of others ("LWS: Bandscheibenvorfall") is no mention itself."""
+    sites = sites_of(text)
+    if not sites:
+        return list(spans)
+    starts = [start for start, _ in sites]
+    near = [_site_of(text, span, sites, starts) for span in spans]
+    told = [(place, span.part.start) for place, span in zip(near, spans, strict=True) if place]
+    labels = {place[0] for place, start in told if not _STOP.search(text, place[1], max(place[1], start))}
+    return [
+        span._replace(site=text[slice(*place)] if place else "")
+        for span, place in zip(spans, near, strict=True)
+        if span.part.start not in labels or not _is_label(text, span.part)
+    ]
+
+
+def _is_label(text: str, part: Part) -> bool:
+    """True if a part that begins with a part of the body says nothing else before a colon."""
+    label = _LABEL.match(text, part.start)
+    return label is not None and part.end < label.end()
+
+
+def _site_of(
+    text: str, span: CandidateSpan, sites: Sequence[tuple[int, int]], starts: Sequence[int]
+) -> tuple[int, int] | None:
+    """The place of the part of the body nearest to a span, on its line; None where there is none, or one within it."""
+    if span.content > SHORT or span.chance < SITED:
+        return None
+    start, end = span.part.start, span.part.end
+    behind = bisect_left(starts, start)
+    around = [sites[at] for at in (behind - 1, behind) if 0 <= at < len(sites)]
+    if any(a < end and start < b for a, b in around):
+        return None
+    near = [(start - b, a, b) for a, b in around if b <= start and start - b <= BEFORE]
+    near += [(a - end, a, b) for a, b in around if a >= end and a - end <= BEHIND]
+    if not near:
+        return None
+    _, a, b = min(near)
+    return None if "\n" in text[min(b, end) : max(a, start)] else (a, b)
 
 
 def _apart(some: Sequence[CandidateSpan], others: Sequence[CandidateSpan]) -> list[CandidateSpan]:

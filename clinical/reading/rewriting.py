@@ -3,7 +3,8 @@
 Each rewriting keeps the part it stands for, so that what it finds is found there: with the official synonyms of its
 words, with the past it speaks of named as the catalog names it ("Z. n. Myokardinfarkt": alter Myokardinfarkt), with
 each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis), with stages in the
-numerals of the catalog ("NYHA 3"), with cut-off words written out ("chron. obstr. Lungenerkr.").
+numerals of the catalog ("NYHA 3"), with cut-off words written out ("chron. obstr. Lungenerkr."), and with the part of
+the body that stands beside it ("Knie re.: Erguss").
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.claims import Claim, Reading
+from clinical.reading.alike import says
 from clinical.reading.past import Past, PastWordings, past_of
-from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Wordings, joined
-from clinical.text import Part, Token, translated, words
+from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Vectors, Wordings, joined
+from clinical.text import Part, Token, folded_words, side_of, translated, words
 
 MENDED: Final = 0.9
 """Factor on hits for a word in the place of an unknown one, which may also be right as it is."""
@@ -25,6 +28,8 @@ SETTLED: Final = 0.9
 DOUBT: Final = 0.5
 """Hits for cut-off words written out are multiplied with this power of how much less likely the reading is than the
 likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
+LIKELY: Final = 0.3
+"""Probability from which a hit for a part with the site beside it counts."""
 Asked = tuple[str, int]
 """A text to search, and the number of the part that it is searched for."""
 Rank = Callable[[Sequence[Asked]], Hits]
@@ -40,11 +45,12 @@ class Other(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A part, the text it stands in, and what the text claims of it."""
+    """A part, the text it stands in, what the text claims of it, and the part of the body named beside it, if any."""
 
     reading: Reading
     part: Part
     claim: Claim
+    site: str = ""
 
 
 class Rewriter:
@@ -72,11 +78,13 @@ class Rewriter:
         asked += [(other, number) for number, other in enumerate(exchanged) if other]
         pasts = {
             number: past
-            for number, (read, part, claim) in enumerate(spots)
+            for number, (read, part, claim, _) in enumerate(spots)
             if (past := past_of(read.text, part.start, part.end, claim))
         }
         asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
         others = self._others(parts, written)
+        sited = [Other(f"{spot.part.text} {spot.site}", number, 1.0) for number, spot in enumerate(spots) if spot.site]
+        others += sited
         more = [(other.text, number) for number, other in enumerate(others, len(parts))]
         found = rank([*asked, *more])  # together: a call costs as much as a text
         own = found.part < len(parts)
@@ -84,8 +92,26 @@ class Rewriter:
         if pasts:
             hits = self._with_forms(pasts, hits, rank)
         if others:
-            hits = joined([hits, _of_others(found.at(~own), len(parts), others)])
+            beside = found.at(~own)
+            if sited:
+                first = len(parts) + len(others) - len(sited)
+                beside = beside.at(self._says_site(beside, first, [spots[one.part] for one in sited]))
+                told = np.zeros(len(parts), dtype=np.float32)  # where the site says more, the words alone say less
+                np.maximum.at(told, [one.part for one in sited], _best(beside, first, len(sited)))
+                hits = hits.weighed(1 - told[hits.part])
+            hits = joined([hits, _of_others(beside, len(parts), others)])
         return hits
+
+    def _says_site(self, hits: Hits, first: int, spots: Sequence[Spot]) -> NDArray[np.bool_]:
+        """Which hits count: of those for a part with a site (numbered from `first`), the likely ones whose wording says
+        the site and every word of the part. Another disease of that site is none of this part."""
+        meant = hits.part < first
+        for at in np.flatnonzero(~meant & (hits.probability >= LIKELY)).tolist():
+            spot, worded = spots[int(hits.part[at]) - first], self._wordings.folded(int(hits.wording[at]))
+            site, said = (folded_words(words, spot.reading.folds) for words in (spot.site, spot.part.text))
+            named = all(any(word in other for other in worded) for word in site)
+            meant[at] = named and all(says(worded, word) for word in said if side_of(word) is None)
+        return meant
 
     def _others(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Other]:
         """The parts with their unknown words mended, translated (Latin and German), or completed where they are cut.
@@ -120,6 +146,14 @@ class Rewriter:
         settled = set(sure.part[self._past.among(sure.wording, sure.code)].tolist())
         forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
         return joined([hits, rank(forms)]) if forms else hits
+
+
+def _best(hits: Hits, first: int, count: int) -> Vectors:
+    """The probability of the likeliest hit for each of so many parts, numbered from `first`: shape (count,)."""
+    best = np.zeros(count, dtype=np.float32)
+    own = hits.part >= first
+    np.maximum.at(best, hits.part[own] - first, hits.probability[own])
+    return best
 
 
 def _of_others(hits: Hits, parts: int, others: Sequence[Other]) -> Hits:

@@ -37,7 +37,8 @@ def seen(index: SearchIndex) -> list[tuple[Row, Row]]:
     for text in TEXTS:
         draft, hits = index.ranked(text)
         _, hits = index.reader.chosen(draft, hits)
-        _, rows = columns(draft, hits, index.wordings, index.kinds)
+        assert index.confidence is not None
+        _, rows = columns(draft, hits, index.wordings, index.kinds, index.confidence.experience)
         expected = plain(index, text, draft, hits)
         assert len(rows) == len(expected)
         found += [
@@ -91,7 +92,7 @@ def of_mention(
         "common": float(index.suggester.tables.commonness[index.catalog.number(code)]),
         "everyday": index.catalog.codes[index.catalog.number(code)].everyday,
         "label": text[span.end :].startswith(":"),
-    } | of_words(index, re.findall(r"\w+", span.text.lower()), re.findall(r"\w+", wording.lower()))
+    } | of_words(index, code, re.findall(r"\w+", span.text.lower()), re.findall(r"\w+", wording.lower()))
 
 
 def doubt(draft: TextSpans, number: int) -> float:
@@ -107,8 +108,8 @@ def doubt(draft: TextSpans, number: int) -> float:
     return sum(float(share) for label, share in zip(LABELS, shares, strict=True) if label not in kept)
 
 
-def of_words(index: SearchIndex, said: list[str], worded: list[str]) -> Row:
-    """The columns of how far the wording, and the catalog, has the words of a span."""
+def of_words(index: SearchIndex, code: str, said: list[str], worded: list[str]) -> Row:
+    """The columns of how far the wording, the catalog and experience have the words of a span."""
     said, worded = [fold(word) for word in said], [fold(word) for word in worded]
     strange = [word for word in said if word.isalpha() and word not in index.wordings.vocabulary]
     bare, unsaid = unlike(said, worded), unlike(worded, said)
@@ -118,7 +119,21 @@ def of_words(index: SearchIndex, said: list[str], worded: list[str]) -> Row:
         "unknown": len("".join(strange)) / letters,
         "guessed": strange == said and max(map(len, said)) <= 4,
         "unsaid": 0 if sorted(said) == sorted(worded) else len("".join(unsaid)) / len("".join(worded)),
-    }
+    } | of_experience(index, code, " ".join(said))
+
+
+def of_experience(index: SearchIndex, code: str, words: str) -> Row:
+    """How often the code was right, by itself and for these words, as shares that lean on what is known in general."""
+    assert index.confidence is not None
+    seen = index.confidence.experience.seen
+    alone = [one for (said, _), one in seen.items() if not said]
+    general = (1 + sum(one.right for one in alone)) / (2 + sum(one.times for one in alone))
+    right, times = seen.get(("", code), (0, 0))
+    by_code = (right + 4 * general) / (times + 4)
+    right, times = seen.get((words, code), (0, 0))
+    by_words = (right + 2 * by_code) / (times + 2)
+    logits = (log(share / (1 - share)) for share in (by_code, by_words))
+    return dict(zip(("code_right", "words_right", "words_times"), (*logits, log(1 + times)), strict=True))
 
 
 def unlike(words: list[str], others: list[str]) -> list[str]:
