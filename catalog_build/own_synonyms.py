@@ -26,7 +26,7 @@ from catalog_build.training.authors import read
 from clinical.icd import Catalog
 from clinical.reading import SearchIndex
 from clinical.search import Wordings
-from clinical.text import folded_words
+from clinical.text import SIDES, folded_words, sites_of
 
 STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"
@@ -49,6 +49,9 @@ MOST_WORDS: Final = 6
 """Words of the longest wording taken from an author: longer ones are sentences that nobody writes again."""
 TELLS_WHEN: Final = re.compile(r"\bseit\b", re.IGNORECASE)
 """Words with this are a sentence of one patient ("Durchfall seit 4 Tg."), no name of what he has."""
+STAGE: Final = re.compile(r"(?:Grad|Stadium|Stufe|Typ|Klasse)?\s*(?:[IVX]{1,4}|\d)[a-d]?", re.IGNORECASE)
+"""A stage or type by itself: what it is of, the text says elsewhere; where OVERRULING authors code it, it has a name
+("Typ 2")."""
 MOVED: Final = frozenset({"history", "family"})
 """Claims whose codes (Z80-Z99) are not those of the words."""
 
@@ -111,9 +114,18 @@ def authored_wordings() -> tuple[AuthoredWording, ...]:
     found = []
     for words in sorted(codes):
         code, times = codes[words].most_common(1)[0]
-        if times >= AGREED * codes[words].total():
-            found.append(AuthoredWording(texts[words].most_common(1)[0][0], code, frozenset(hands[words, code])))
+        said, named = texts[words].most_common(1)[0][0], len(hands[words, code]) >= OVERRULING
+        if times >= AGREED * codes[words].total() and names_finding(said) and (named or not STAGE.fullmatch(said)):
+            found.append(AuthoredWording(said, code, frozenset(hands[words, code])))
     return tuple(found)
+
+
+def names_finding(said: str) -> bool:
+    """False for the first part of two ("Leber-" und Lungenmetastasen) and for a part of the body by itself ("Knie li"):
+    what is there, their text says beside them."""
+    places = [said[start:end].casefold() for start, end in sites_of(said)]
+    others = set(re.findall(r"\w+", said.casefold())) - {*places, *SIDES, "der", "die", "das", "am", "im"}
+    return not said.endswith("-") and not (places and not others)
 
 
 def save_authored(texts: Iterable[Synonym], folder: Path) -> None:
