@@ -38,10 +38,11 @@ static inline __attribute__((always_inline)) void put(float *found, const float 
     *(Lanes *)found = sum;
 }
 
-/* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap. `before` (words,
- * outputs) is added to them, or NULL; it may be `found`. */
-FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *before,
-                                        float *found)
+/* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap; a tap whose words
+ * all lie beyond the text (`zeros`) adds nothing, as most do in a short text. `before` (words, outputs) is added to them,
+ * or NULL; it may be `found`. */
+FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *zeros,
+                                        const float *before, float *found)
 {
     int64_t taps = layer->taps, inputs = layer->inputs, wide = layer->outputs;
     for (int64_t tile = 0; tile < wide; tile += TILE) {
@@ -53,6 +54,10 @@ FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *
             for (int64_t tap = 0; tap < taps; tap++) {
                 const float *one = rows[word * taps + tap], *two = rows[(word + 1) * taps + tap];
                 const float *three = rows[(word + 2) * taps + tap], *four = rows[(word + 3) * taps + tap];
+                if (one == zeros && two == zeros && three == zeros && four == zeros) {
+                    own += inputs * TILE;
+                    continue;
+                }
                 for (int64_t input = 0; input < inputs; input++, own += TILE) {
                     Lanes left = *(const Lanes *)own, right = *(const Lanes *)(own + LANES);
                     a += left * one[input], b += right * one[input];
@@ -129,14 +134,14 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
         Layer entry = {net->entry + number * inputs * wide, net->entry_bias + number * wide, 1, inputs, wide, 1};
         know(net, seen, number, known);
         each_alone(known, filled, inputs, rows);
-        through(&entry, rows, filled, NULL, one);
+        through(&entry, rows, filled, zeros, NULL, one);
         for (int64_t depth = 0; depth < net->depth; depth++) {
             int64_t at = number * net->depth + depth;
             Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_bias + at * wide, TAPS, wide, wide, 1};
             reach(one, words, wide, (int64_t)1 << depth, zeros, rows);
             for (int64_t word = words * TAPS; word < filled * TAPS; word++)
                 rows[word] = zeros;
-            through(&layer, rows, filled, one, other);
+            through(&layer, rows, filled, zeros, one, other);
             float *swapped = one;
             one = other;
             other = swapped;
@@ -148,9 +153,9 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
         int64_t place = number * words * wide;
         each_alone(one, filled, wide, rows);
         memcpy(state + place, one, size);
-        through(&begins, rows, filled, NULL, other);
+        through(&begins, rows, filled, zeros, NULL, other);
         memcpy(first + place, other, size);
-        through(&ends, rows, filled, NULL, other);
+        through(&ends, rows, filled, zeros, NULL, other);
         memcpy(last + place, other, size);
     }
     free(memory);
