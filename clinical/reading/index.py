@@ -208,7 +208,7 @@ class SearchIndex:
         own = hits.part == number
         codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
         spelled = folded_words(span.part.text, draft.reading.folds)
-        verbatim = any(self.wordings.has_words(wording, spelled) for wording in hits.wording[own].tolist())
+        verbatim = self.wordings.any_has_words(hits.wording[own], spelled)
         best = float(hits.probability[own].max(initial=0))
         return Mentioned(
             span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]

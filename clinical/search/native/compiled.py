@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 FLOAT, LONG, INT = np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32)
-SHORT, BYTE = np.dtype(np.int16), np.dtype(np.int8)
+SHORT, BYTE, LETTER = np.dtype(np.int16), np.dtype(np.int8), np.dtype(np.uint8)
 POINTER, NUMBER = ctypes.c_void_p, ctypes.c_int64
 
 

@@ -250,10 +250,11 @@ typedef struct {
     int64_t networks, buckets, wide, marks, between, told, hidden, depth;
 } Tagger;
 
-/* The words of a text: rows of their n-grams, from `first` to before the next one's, what is told of them (words, told),
+/* The words of a text: their letters (UTF-8), from `start` to before the next one's, what is told of them (words, told),
  * and the rows of the gap before and behind each. */
 typedef struct {
-    const int64_t *grams, *first;
+    const uint8_t *letters;
+    const int64_t *start;
     const float *told;
     const int64_t *gaps;
     int64_t words;

@@ -14,6 +14,7 @@ from clinical.search.native.compiled import (
     BYTE,
     FLOAT,
     INT,
+    LETTER,
     LONG,
     Comparing,
     Floats,
@@ -24,8 +25,6 @@ from clinical.search.native.compiled import (
     loops,
 )
 from clinical.search.native.ranked import Ranked, Ranking, Room
-
-LETTER = np.dtype(np.uint8)
 
 
 class _Lexicon(ctypes.Structure):
