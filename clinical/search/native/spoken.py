@@ -85,7 +85,7 @@ class Language:
 
 
 class AnswerTables(NamedTuple):
-    """What is found for each of N wordings and, behind them, for each of W words by itself: the wordings of each from
+    """The answers to each of N wordings and, behind them, to each of W words by itself: the wordings of each from
     its `start` to before the next one's, best first, with their shares; none of what stands elsewhere too."""
 
     start: Ints  # (N + W + 1,)

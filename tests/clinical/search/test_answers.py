@@ -1,4 +1,4 @@
-"""What is known of a wording or word beforehand is what a search for it finds, to the last bit."""
+"""The answer that is known of a wording or word is the one that a search for it finds, to the last bit."""
 
 from collections.abc import Sequence
 from pathlib import Path
