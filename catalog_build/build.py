@@ -41,9 +41,11 @@ from clinical.search import (
     Expansion,
     Manifest,
     Ranker,
+    Scorer,
     StaticEncoder,
     TransformerEncoder,
     Wordings,
+    answers_of,
     checksum,
     traits_of,
 )
@@ -174,7 +176,9 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     expansion = Expansion.of(replacements(references(source, options.holdout)))
     parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
     begun = suggester_of(catalog, wordings, weights.served)
-    index = SearchIndex(*parts, confidence=weights.confidence, suggester=begun)
+    note("searching what every wording and word of the catalog finds")
+    answers = answers_of(Scorer(wordings, traits_of(catalog, wordings), weights.ranker, weights.served))
+    index = SearchIndex(*parts, confidence=weights.confidence, suggester=begun, answers=answers)
     note("writing the artifact")
     index.save(made)
 

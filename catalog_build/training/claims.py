@@ -89,9 +89,9 @@ def _lesson(
     read: Reading, spans: Sequence[tuple[int, int, int]], right: Sequence[Sequence[bool]], states: States
 ) -> ClaimLesson | None:
     seen = read.seen
-    if not len(seen.first):
+    if not len(seen.words):
         return None
-    places = np.zeros(len(seen.first), dtype=np.int64)
+    places = np.zeros(len(seen.words), dtype=np.int64)
     for first, last, _ in spans:
         if first <= last:
             places[first : last + 1] = 2
@@ -101,11 +101,12 @@ def _lesson(
         for last in range(first + 1, min(len(said), first + LONGEST) + 1):
             if not places[first:last].any() and tuple(word for own in said[first:last] for word in own) in states:
                 places[first:last] = NO_MATTER
-    sizes = np.diff(seen.first, append=len(seen.grams))
+    grams, begins = seen.grams
+    sizes = np.diff(begins, append=len(grams))
     dense = np.concatenate([seen.dense, read.columns], axis=1)
     claimed = np.array(spans[: len(right)], dtype=np.int64).reshape(-1, 3)
     labels = np.array(right, dtype=np.float32).reshape(-1, len(LABELS))
-    return ClaimLesson(seen.grams, sizes, dense, seen.gaps, places, claimed, labels)
+    return ClaimLesson(grams, sizes, dense, seen.gaps, places, claimed, labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def material(index: SearchIndex, names: frozenset[str] | None = None) -> Materia
 def read_by(index: SearchIndex, tagger: Tagger | None, confidence: Confidence | None) -> SearchIndex:
     """An index like this one that reads with another tagger (None: the shipped one) and second stage."""
     parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion, index.typos)
-    return SearchIndex(*parts, confidence, index.suggester, tagger=tagger)
+    return SearchIndex(*parts, confidence, index.suggester, tagger=tagger, answers=index.answers)
 
 
 class _Asked(NamedTuple):

@@ -123,9 +123,10 @@ class Tagger:
 
     def read(self, seen: Seen, columns: Numbers) -> TaggedText:
         """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
-        nets, words = len(self.table), len(seen.first)
-        spelled = np.add.reduceat(self.table[:, seen.grams], seen.first, axis=1)
-        spelled /= np.diff(seen.first, append=len(seen.grams)).astype(np.float32)[:, None]
+        nets, words = len(self.table), len(seen.words)
+        grams, first = seen.grams
+        spelled = np.add.reduceat(self.table[:, grams], first, axis=1)
+        spelled /= np.diff(first, append=len(grams)).astype(np.float32)[:, None]
         between = self.gaps[:, seen.gaps + np.array([0, GAPS])].reshape(nets, words, 2 * self.gaps.shape[2])
         told = np.concatenate([seen.dense, columns], axis=1)
         known = np.concatenate([spelled, np.broadcast_to(told, (nets, *told.shape)), between], axis=2)
@@ -134,8 +135,8 @@ class Tagger:
             reached = _reached(state, 1 << number)
             state = state + np.maximum(reached @ self.layers[:, number] + self.layers_bias[:, number, None], 0)
         hidden = state.shape[2]
-        first, last = state @ self.joint[:, :hidden], state @ self.joint[:, hidden : 2 * hidden]
-        return TaggedText(self, first + self.joint_bias[:, None], last, state)
+        begin, last = state @ self.joint[:, :hidden], state @ self.joint[:, hidden : 2 * hidden]
+        return TaggedText(self, begin + self.joint_bias[:, None], last, state)
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, in half precision."""

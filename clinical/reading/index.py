@@ -5,7 +5,8 @@ in one batch, and the spans that explain the text best give its codes.
 
 The artifact is a folder: `codes.json` (catalog), `wordings.safetensors`, `vectors.faiss`, `words/`, `characters/`
 (wordings), `encoder.safetensors`, `ranker.safetensors`, `expansion.json` (word synonyms), `typos.safetensors`
-(mending of typos), `suggest.safetensors` (first characters), and `manifest.json`, written last.
+(mending of typos), `suggest.safetensors` (first characters), `answers.safetensors` (what is found for each wording and
+word), and `manifest.json`, written last.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ from clinical.reading.past import PastWordings
 from clinical.reading.reader import MentionReader
 from clinical.reading.rewriting import Asked, Rewriter
 from clinical.reading.tagging import compiled
-from clinical.search import FILES as FILES_OF_BM25
 from clinical.search import (
+    ANSWERS,
     SUGGEST,
+    AnswerTables,
     Encoder,
     Expansion,
     Hits,
@@ -54,11 +56,14 @@ from clinical.search import (
     Wordings,
     checksums,
     joined,
+    load_answers,
     merged,
     ranges,
     require,
+    save_answers,
     traits_of,
 )
+from clinical.search import FILES as FILES_OF_BM25
 from clinical.text import Part, folded_words
 from clinical.thresholds import TextThresholds
 
@@ -97,12 +102,13 @@ class SearchIndex:
         suggester: Suggester | None = None,
         claims_of: ClaimReader = claims_by_tagger,
         tagger: Tagger | None = None,
+        answers: AnswerTables | None = None,
     ) -> None:
         self.catalog, self.wordings, self.encoder = catalog, wordings, encoder
         self.ranker, self.manifest, self.expansion = ranker, manifest, expansion
         self.traits, self.suggester = traits_of(catalog, wordings), suggester
-        self.confidence, self.tagger = confidence, tagger
-        self._scorer = Scorer(wordings, self.traits, ranker, encoder)
+        self.confidence, self.tagger, self.answers = confidence, tagger, answers
+        self._scorer = Scorer(wordings, self.traits, ranker, encoder, answers)
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
@@ -204,7 +210,7 @@ class SearchIndex:
         own = hits.part == number
         codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
         spelled = folded_words(span.part.text, draft.reading.folds)
-        verbatim = any(self.wordings.has_words(wording, spelled) for wording in hits.wording[own].tolist())
+        verbatim = self.wordings.any_has_words(hits.wording[own], spelled)
         best = float(hits.probability[own].max(initial=0))
         return Mentioned(
             span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
@@ -286,6 +292,8 @@ class SearchIndex:
             self.confidence.save(folder / CONFIDENCE)
         if self.suggester is not None:
             self.suggester.save(folder)
+        if self.answers is not None:
+            save_answers(self.answers, folder)
         if self.tagger is not None:
             self.tagger.save(folder / TAGGER)
         if isinstance(self.encoder, StaticEncoder):
@@ -317,8 +325,9 @@ class SearchIndex:
             sure = Confidence.load(folder / CONFIDENCE) if CONFIDENCE in manifest.files else None
             begun = Suggester.load(folder, catalog, wordings, encoder) if SUGGEST in manifest.files else None
             own = _tagger(folder / TAGGER) if TAGGER in manifest.files else None
+            known = load_answers(folder, wordings) if ANSWERS in manifest.files else None
             parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, sure, begun)
-            return cls(*parts, tagger=own)
+            return cls(*parts, tagger=own, answers=known)
         finally:
             if collecting:
                 gc.enable()

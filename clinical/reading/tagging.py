@@ -26,8 +26,7 @@ class CompiledTagger(Tagger):
     def read(self, seen: Seen, columns: Vectors) -> TaggedText:
         """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
         told = np.concatenate([seen.dense, columns], axis=1)
-        first = np.append(seen.first, len(seen.grams))
-        return TaggedText(self, *self._tagging.read(seen.grams, first, told, seen.gaps + np.array([0, GAPS])))
+        return TaggedText(self, *self._tagging.read(seen.words, told, seen.gaps + np.array([0, GAPS])))
 
 
 def compiled(one: Tagger) -> Tagger:

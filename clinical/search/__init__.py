@@ -1,5 +1,7 @@
 """From a phrase to scored codes: wordings, vectors, retrieval, ranking."""
 
+from clinical.search.answers import FILE as ANSWERS
+from clinical.search.answers import answers_of, load_answers, save_answers
 from clinical.search.bm25 import FILES
 from clinical.search.bounds import REMEDY, ArraySizes, Bound, check, json_of, require
 from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
@@ -7,6 +9,7 @@ from clinical.search.features import Candidates, candidates
 from clinical.search.hits import Hits, joined, merged, merged_by_part
 from clinical.search.manifest import Manifest, checksum, checksums
 from clinical.search.native.graph import Graph
+from clinical.search.native.spoken import AnswerTables
 from clinical.search.native.tagged import TILE, Tagging, TaggingWeights
 from clinical.search.neighbours import built, nearest
 from clinical.search.ranking import NONE_COLUMNS, WIDTH, Ranker, summary

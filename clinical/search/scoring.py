@@ -11,7 +11,7 @@ import numpy as np
 from clinical.search.encoder import Encoder, StaticEncoder
 from clinical.search.features import ranking_of
 from clinical.search.hits import Hits, joined
-from clinical.search.native.spoken import Language, Lexicon, Spoken, TextRanking
+from clinical.search.native.spoken import Answers, AnswerTables, Language, Lexicon, Spoken, TextRanking
 from clinical.search.ranking import Ranker
 from clinical.search.retrieval import CELLS, NEAREST, Queries, asked_of, in_batches, room_of
 from clinical.search.terms import Wordings
@@ -26,16 +26,29 @@ class Scorer:
     """The ranking model over the wordings of a catalog, made ready once for the compiled loops.
 
     With the n-grams of a `StaticEncoder` and a graph, texts go to their codes in one call; any other encoder or index
-    is asked for its vectors before.
+    is asked for its vectors before. `answers`: what is not searched, for it is known (`answers`).
     """
 
-    def __init__(self, wordings: Wordings, traits: CodeTraits, ranker: Ranker, encoder: Encoder) -> None:
+    def __init__(
+        self,
+        wordings: Wordings,
+        traits: CodeTraits,
+        ranker: Ranker,
+        encoder: Encoder,
+        answers: AnswerTables | None = None,
+    ) -> None:
         self.wordings, self._encoder = wordings, encoder
         self._ranking = ranking_of(wordings, traits, ranker.networks, KEPT)
         self._static = encoder if isinstance(encoder, StaticEncoder) and wordings.links is not None else None
         self._of_texts: TextRanking | None = None
         if self._static is not None:
-            self._of_texts = TextRanking(self._ranking, language_of(wordings, self._static), NEAREST)
+            known = None if answers is None else Answers(answers, wordings.comparing, len(wordings))
+            self._of_texts = TextRanking(self._ranking, language_of(wordings, self._static), NEAREST, known)
+
+    @property
+    def is_one_call(self) -> bool:
+        """True if texts go to their codes in one call."""
+        return self._of_texts is not None
 
     def of_words(self, folded: Sequence[Sequence[str]]) -> Hits:
         """The best KEPT codes of each text by its folded words, text by text, best first; `part` is its place."""

@@ -132,6 +132,12 @@ class Wordings:
             known.get(word, -1) for word in folded
         )
 
+    def any_has_words(self, numbers: Ints, folded: Sequence[str]) -> bool:
+        """True if one of these wordings has these very words, in any order."""
+        start = self.tables.word_start
+        of_size = numbers[start[numbers + 1] - start[numbers] == len(folded)]
+        return any(self.has_words(number, folded) for number in of_size.tolist())
+
     def nearest(self, vectors: Vectors, count: int, depth: int = SEARCH_DEPTH) -> tuple[Vectors, Ints]:
         """Cosine and numbers of the nearest wordings, shape (queries, count) each; number -1 where there are fewer."""
         return nearest(self.graph, vectors, count, depth)

@@ -33,14 +33,21 @@ DENSE: Final = SHAPES + 2 * (len(MARKS) + 1)
 
 @dataclass(frozen=True)
 class Seen:
-    """The words of a text as a network sees them: places (w, 2) in code points, n-gram rows one behind the other with
-    the place where each word's begin (w,), shape and marks (w, DENSE), rows of the gaps before and behind (w, 2)."""
+    """The words of a text as a network sees them: folded (w,), their places (w, 2) in code points, shape and marks
+    (w, DENSE), rows of the gaps before and behind (w, 2)."""
 
+    words: Sequence[str]
     places: NDArray[np.int64]
-    grams: NDArray[np.int64]
-    first: NDArray[np.int64]
     dense: NDArray[np.float32]
     gaps: NDArray[np.int64]
+
+    @property
+    def grams(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows of the words' n-grams, one word's behind the other's, and where each word's begin (w,)."""
+        numbers, grams = _each(self.words, _grams)
+        sizes = np.array([len(own) for own in grams], dtype=np.int64)[numbers]
+        every = np.array([gram for at in numbers.tolist() for gram in grams[at]], dtype=np.int64)
+        return every, np.cumsum(sizes) - sizes
 
 
 def see(text: str, written: Sequence[Token] | None = None) -> Seen:
@@ -48,8 +55,6 @@ def see(text: str, written: Sequence[Token] | None = None) -> Seen:
     found = words(text) if written is None else written
     bounds = [0, *(at for word in found for at in (word.start, word.end)), len(text)]
     gaps = [text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
-    folded, grams = _each([word.text for word in found], _grams)
-    sizes = np.array([len(own) for own in grams], dtype=np.int64)[folded]
     spelled, shapes = _each([text[word.start : word.end] for word in found], _shape)
     between, marked = _each(gaps, _gap)
     marks, rows = zip(*marked, strict=True)
@@ -61,9 +66,8 @@ def see(text: str, written: Sequence[Token] | None = None) -> Seen:
         dense[:, SHAPES : SHAPES + len(MARKS) + 1] = beside[:-1]
         dense[:, SHAPES + len(MARKS) + 1 :] = beside[1:]
     places = np.array(bounds[1:-1], dtype=np.int64).reshape(-1, 2)
-    every = np.array([gram for at in folded.tolist() for gram in grams[at]], dtype=np.int64)
     whole = np.array(rows, dtype=np.int64)[between]
-    return Seen(places, every, np.cumsum(sizes) - sizes, dense, np.stack([whole[:-1], whole[1:]], axis=1))
+    return Seen([word.text for word in found], places, dense, np.stack([whole[:-1], whole[1:]], axis=1))
 
 
 def _gap_row(gap: str) -> int:

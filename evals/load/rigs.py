@@ -144,10 +144,13 @@ def first_codes_ms(api: ServedUnderLoad, texts: Sequence[str]) -> list[float]:
 
 @contextmanager
 def model_server(seconds: float) -> Iterator[str]:
-    """The stand-in of a language model (`evals.load.model`) in a process of its own; its base URL."""
+    """The stand-in of a language model (`evals.load.model`) in a process of its own; its base URL. It reads texts to
+    answer: with a thread for each core of the matrices of a short text it takes a hundred times the processor time, and
+    from the servers that are measured."""
     port = free_port()
     command = [sys.executable, "-m", "evals.load.model", str(port), str(seconds)]
-    with running(command, lambda: answers(f"http://127.0.0.1:{port}/running")):
+    environment = environment_with({}) | {"OMP_NUM_THREADS": "1"}
+    with running(command, lambda: answers(f"http://127.0.0.1:{port}/running"), environment=environment):
         yield f"http://127.0.0.1:{port}"
 
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 FLOAT, LONG, INT = np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32)
-SHORT, BYTE = np.dtype(np.int16), np.dtype(np.int8)
+SHORT, BYTE, LETTER = np.dtype(np.int16), np.dtype(np.int8), np.dtype(np.uint8)
 POINTER, NUMBER = ctypes.c_void_p, ctypes.c_int64
 
 
@@ -58,6 +58,7 @@ class Loops(NamedTuple):
     scale_to_one: Any
     tag: Any
     fill_slots: Any
+    fill_answers: Any
     search: Any
 
 
@@ -78,7 +79,8 @@ def loops() -> Loops:
         declared("scale_to_one", POINTER, NUMBER, NUMBER, POINTER),
         declared("tag", *[POINTER] * 5, restype=NUMBER),
         declared("fill_slots", POINTER, POINTER, NUMBER, POINTER, NUMBER),
-        declared("search", *[POINTER] * 4, NUMBER, *[POINTER] * 4, restype=NUMBER),
+        declared("fill_answers", POINTER, POINTER, NUMBER, POINTER),
+        declared("search", *[POINTER] * 5, NUMBER, *[POINTER] * 4, restype=NUMBER),
     )
 
 

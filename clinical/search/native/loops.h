@@ -173,6 +173,17 @@ typedef struct {
     int64_t categories, parents;
 } Traits;
 
+/* What is found for each wording and, behind the wordings, for each word by itself, made once with the catalog: the best
+ * wordings of each entry from its `start` to before the next one's, with their shares; none of what stands elsewhere
+ * too. `slot`: their numbers by a hash of their words (`texts.c`), -1 where there is none; a power of two of them. */
+typedef struct {
+    const int64_t *start;
+    const int32_t *wording;
+    const float *share;
+    const int32_t *slot;
+    int64_t wordings, slots;
+} Answers;
+
 /* Everything that is made once for a catalog. Without `graph` the nearest wordings are given, without `networks` the
  * columns are what is asked for. `codes`: the number in the catalog of each code with a wording. */
 typedef struct {
@@ -185,10 +196,13 @@ typedef struct {
     int64_t depth, kept; /* of the search in the graph; codes kept of each query */
 } Index;
 
-/* Queries and their distinct words as the encoder sees them (`retrieval.py`): unit vectors and their weights. */
+/* Queries and their distinct words as the encoder sees them (`retrieval.py`): unit vectors and their weights. With
+ * `answers`, which of them each query has: -1 for none. */
 typedef struct {
     Spelled spelled;
     const float *vectors, *weight, *word_vectors, *word_weight, *idf;
+    const Answers *answers;
+    const int64_t *answered;
     int64_t words, dimensions;
 } Texts;
 
@@ -236,10 +250,11 @@ typedef struct {
     int64_t networks, buckets, wide, marks, between, told, hidden, depth;
 } Tagger;
 
-/* The words of a text: rows of their n-grams, from `first` to before the next one's, what is told of them (words, told),
+/* The words of a text: their letters (UTF-8), from `start` to before the next one's, what is told of them (words, told),
  * and the rows of the gap before and behind each. */
 typedef struct {
-    const int64_t *grams, *first;
+    const uint8_t *letters;
+    const int64_t *start;
     const float *told;
     const int64_t *gaps;
     int64_t words;

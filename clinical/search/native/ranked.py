@@ -46,7 +46,7 @@ class _Index(ctypes.Structure):
 class _Texts(ctypes.Structure):
     _fields_ = (
         ("spelled", SpelledStruct),
-        *fields_of("vectors weight word_vectors word_weight idf", "words dimensions"),
+        *fields_of("vectors weight word_vectors word_weight idf answers answered", "words dimensions"),
     )
 
 
@@ -201,7 +201,8 @@ class Ranking:
         self, texts: Vectors, spelled: SpelledWords, near: Ints | int, room: Room, out: int, counts: Ints
     ) -> None:
         nears, given = (near, None) if isinstance(near, int) else (near.shape[1], address_of(near, LONG))
-        asked = _Texts(spelled.struct(), *(address_of(values, FLOAT) for values in texts), *texts.word_vectors.shape)
+        values = (address_of(values, FLOAT) for values in texts)
+        asked = _Texts(spelled.struct(), *values, None, None, *texts.word_vectors.shape)
         refused = loops().rank(
             self.address, ctypes.addressof(asked), room.address, given, nears, address_of(counts, LONG), out,
         )  # fmt: skip

@@ -436,6 +436,19 @@ static int64_t rank_one(const Index *index, const Candidates *some, const Desk *
     return kept;
 }
 
+/* What was found for a query before, as `rank_one` writes it. */
+static int64_t answer(const Index *index, const Answers *answers, int64_t entry, Ranked *found)
+{
+    int64_t first = answers->start[entry], kept = answers->start[entry + 1] - first;
+    for (int64_t at = first; at < first + kept; at++) {
+        *found->code++ = index->codes[index->known->row[answers->wording[at]]];
+        *found->wording++ = answers->wording[at];
+        *found->share++ = answers->share[at];
+        *found->probability++ = calibrated(index->networks, answers->share[at]);
+    }
+    return kept;
+}
+
 /* All candidates with their columns (codes, WIDTH), where there is no ranking model. */
 static void copy_out(const Candidates *some, Ranked *found)
 {
@@ -472,6 +485,10 @@ int64_t rank(const Index *index, const Texts *texts, const Room *room, const int
     int64_t done = 0;
     for (int64_t query = 0; query < texts->spelled.queries && done >= 0; query++) {
         Candidates some;
+        if (texts->answers && texts->answered[query] >= 0) {
+            counts[query] = answer(index, texts->answers, texts->answered[query], &written);
+            continue;
+        }
         done = texts->spelled.length[query]
                    ? columns_of_one(index, texts, query, near, nears, &own, &desk, &matches, &some)
                    : 0;

@@ -10,10 +10,21 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.search.native.compiled import BYTE, FLOAT, INT, LONG, Floats, Ints, address_of, fields_of, loops
+from clinical.search.native.compiled import (
+    BYTE,
+    FLOAT,
+    INT,
+    LETTER,
+    LONG,
+    Comparing,
+    Floats,
+    Ints,
+    address_of,
+    all_at,
+    fields_of,
+    loops,
+)
 from clinical.search.native.ranked import Ranked, Ranking, Room
-
-LETTER = np.dtype(np.uint8)
 
 
 class _Lexicon(ctypes.Structure):
@@ -22,6 +33,10 @@ class _Lexicon(ctypes.Structure):
 
 class _Language(ctypes.Structure):
     _fields_ = fields_of("words characters grams idf token rows scales", "dimensions")
+
+
+class _Answers(ctypes.Structure):
+    _fields_ = fields_of("start wording share slot", "wordings slots")
 
 
 class _Spoken(ctypes.Structure):
@@ -69,6 +84,29 @@ class Language:
         self.address, self.dimensions = ctypes.addressof(self._struct), rows.shape[1]
 
 
+class AnswerTables(NamedTuple):
+    """The answers to each of N wordings and, behind them, to each of W words by itself: the wordings of each from
+    its `start` to before the next one's, best first, with their shares; none of what stands elsewhere too."""
+
+    start: Ints  # (N + W + 1,)
+    wording: NDArray[np.int32]
+    share: Floats
+
+
+class Answers:
+    """The answers of a catalog, found by the words that are asked. The arrays are kept with their addresses."""
+
+    def __init__(self, tables: AnswerTables, comparing: Comparing, wordings: int) -> None:
+        entries = len(tables.start) - 1
+        slots = 1 << (2 * entries).bit_length()
+        slot = np.full(slots, -1, dtype=np.int32)
+        self.tables, self._kept = tables, (comparing, slot)
+        places = (*all_at(tables, (LONG, INT, FLOAT)), address_of(slot, INT))
+        self._struct = _Answers(*places, wordings, slots)
+        self.address = ctypes.addressof(self._struct)
+        loops().fill_answers(comparing.address, self.address, entries, places[-1])
+
+
 class Spoken(NamedTuple):
     """Texts by their folded words: `texts` as numbers of the distinct ones, and `again`: which of `words` each is for
     the encoder, which folds what is folded already (-1: none). `words` holds those, too."""
@@ -95,10 +133,10 @@ class Spoken(NamedTuple):
 
 
 class TextRanking:
-    """A search of one catalog in one call for some texts."""
+    """A search of one catalog in one call for some texts. What has one of the `answers` is not searched."""
 
-    def __init__(self, ranking: Ranking, language: Language, nears: int) -> None:
-        self._ranking, self._language, self._nears = ranking, language, nears
+    def __init__(self, ranking: Ranking, language: Language, nears: int, answers: Answers | None = None) -> None:
+        self._ranking, self._language, self._nears, self._answers = ranking, language, nears, answers
 
     def best(self, some: Spoken, room: Room, drawn: Callable[[str], Floats | None]) -> Ranked:
         """The best codes of each text. `drawn`: the vector of a text of which no n-gram is known."""
@@ -115,11 +153,12 @@ class TextRanking:
         asked = _Spoken(*places, address_of(letters, LETTER), len(texts), len(spelled), max(sizes))
         lacking = np.empty(len(texts) + len(spelled), dtype=np.int64)
         out = self._ranking.room_for(len(texts))
+        answers = None if self._answers is None else self._answers.address
 
         def ask(vectors: Floats | None) -> int:
             found: int = loops().search(
-                self._ranking.address, self._language.address, ctypes.addressof(asked), room.address, self._nears,
-                address_of(lacking, LONG), None if vectors is None else address_of(vectors, FLOAT),
+                self._ranking.address, self._language.address, answers, ctypes.addressof(asked), room.address,
+                self._nears, address_of(lacking, LONG), None if vectors is None else address_of(vectors, FLOAT),
                 address_of(out.counts, LONG), out.address,
             )  # fmt: skip
             return found

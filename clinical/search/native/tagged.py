@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from clinical.search.native.compiled import FLOAT, LONG, Floats, Ints, address_of, all_at, fields_of, loops
+from clinical.search.native.compiled import FLOAT, LETTER, LONG, Floats, Ints, address_of, all_at, fields_of, loops
 
 TILE: Final = 16
 """Outputs of a layer whose weights lie together: a network is a multiple of them wide."""
@@ -19,7 +21,7 @@ class _Tagger(ctypes.Structure):
 
 
 class _SeenWords(ctypes.Structure):
-    _fields_ = fields_of("grams first told gaps", "words")
+    _fields_ = fields_of("letters start told gaps", "words")
 
 
 class TaggingWeights(NamedTuple):
@@ -50,16 +52,17 @@ class Tagging:
         self._struct = _Tagger(*all_at(self._kept, [FLOAT] * len(self._kept)), *sizes)
         self._address, self._shape = ctypes.addressof(self._struct), (networks, hidden)
 
-    def read(self, grams: Ints, first: Ints, told: Floats, gaps: Ints) -> tuple[Floats, Floats, Floats]:
+    def read(self, spelled: Sequence[str], told: Floats, gaps: Ints) -> tuple[Floats, Floats, Floats]:
         """Each word's share in a judgement as the first and as the last of a mention, and its state: (N, words, H).
 
-        `grams`: rows of the words' n-grams, of each from its `first` to before the next one's (words + 1,); `told`:
-        what is told of each word; `gaps` (words, 2): rows of what stands before and behind it.
+        `spelled`: the words; `told`: what is told of each; `gaps` (words, 2): rows of what stands before and behind it.
         """
         networks, hidden = self._shape
-        words = len(first) - 1
+        words, encoded = len(spelled), [word.encode() for word in spelled]
+        letters = np.frombuffer(b"".join([*encoded, b"\n"]), dtype=LETTER)
+        start = np.array([0, *accumulate(map(len, encoded))], dtype=np.int64)
         begins, ends, state = np.empty((3, networks, words, hidden), dtype=np.float32)
-        seen = _SeenWords(*all_at((grams, first, told, gaps), (LONG, LONG, FLOAT, LONG)), words)
+        seen = _SeenWords(*all_at((letters, start, told, gaps), (LETTER, LONG, FLOAT, LONG)), words)
         places = (address_of(one, FLOAT) for one in (begins, ends, state))
         if loops().tag(self._address, ctypes.addressof(seen), *places):
             raise MemoryError("no memory for the words of a text")

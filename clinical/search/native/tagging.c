@@ -38,10 +38,11 @@ static inline __attribute__((always_inline)) void put(float *found, const float 
     *(Lanes *)found = sum;
 }
 
-/* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap. `before` (words,
- * outputs) is added to them, or NULL; it may be `found`. */
-FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *before,
-                                        float *found)
+/* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap; a tap whose words
+ * all lie beyond the text (`zeros`) adds nothing, as most do in a short text. `before` (words, outputs) is added to them,
+ * or NULL; it may be `found`. */
+FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *zeros,
+                                        const float *before, float *found)
 {
     int64_t taps = layer->taps, inputs = layer->inputs, wide = layer->outputs;
     for (int64_t tile = 0; tile < wide; tile += TILE) {
@@ -53,6 +54,10 @@ FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *
             for (int64_t tap = 0; tap < taps; tap++) {
                 const float *one = rows[word * taps + tap], *two = rows[(word + 1) * taps + tap];
                 const float *three = rows[(word + 2) * taps + tap], *four = rows[(word + 3) * taps + tap];
+                if (one == zeros && two == zeros && three == zeros && four == zeros) {
+                    own += inputs * TILE;
+                    continue;
+                }
                 for (int64_t input = 0; input < inputs; input++, own += TILE) {
                     Lanes left = *(const Lanes *)own, right = *(const Lanes *)(own + LANES);
                     a += left * one[input], b += right * one[input];
@@ -75,17 +80,54 @@ FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *
     }
 }
 
+/* The row of an n-gram: its CRC-32, half a byte at a time, by which the rows were learned (`clinical.text.seen`). */
+static int64_t row_of(const uint8_t *gram, int64_t length, int64_t buckets)
+{
+    static const uint32_t steps[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+    uint32_t sum = ~(uint32_t)0;
+    for (int64_t at = 0; at < length; at++) {
+        sum = steps[(sum ^ gram[at]) & 15] ^ sum >> 4;
+        sum = steps[(sum ^ gram[at] >> 4) & 15] ^ sum >> 4;
+    }
+    return (int64_t)(~sum % (uint32_t)buckets);
+}
+
+enum { SHORTEST = 3, LONGEST = 5 }; /* bytes of the n-grams of a word with a sign before and behind it */
+
+/* grams: the rows of each word, then those of its n-grams, from `first` to before the next one's (words + 1). `bordered`
+ * has room for the longest word and both signs. */
+static void read_grams(const SeenWords *seen, int64_t buckets, uint8_t *bordered, int64_t *grams, int64_t *first)
+{
+    int64_t count = 0;
+    for (int64_t word = 0; word < seen->words; word++) {
+        int64_t length = seen->start[word + 1] - seen->start[word], whole = length + 2;
+        bordered[0] = '<';
+        memcpy(bordered + 1, seen->letters + seen->start[word], (size_t)length);
+        bordered[length + 1] = '>';
+        first[word] = count;
+        grams[count++] = row_of(bordered, whole, buckets);
+        for (int64_t size = SHORTEST; size <= LONGEST; size++)
+            for (int64_t at = 0; at + size <= whole; at++)
+                grams[count++] = row_of(bordered + at, size, buckets);
+    }
+    first[seen->words] = count;
+}
+
 /* known (words, inputs): the mean of the rows of a word's n-grams, what is told of it, the rows of both gaps. */
-FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, int64_t number, float *known)
+FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, const int64_t *grams,
+                                     const int64_t *first, int64_t number, float *known)
 {
     int64_t wide = net->wide, between = net->between, told = net->told;
     const float *table = net->table + number * net->buckets * wide, *gaps = net->gaps + number * net->marks * between;
     for (int64_t word = 0; word < seen->words; word++) {
-        int64_t from = seen->first[word], to = seen->first[word + 1];
+        int64_t from = first[word], to = first[word + 1];
         memset(known, 0, (size_t)wide * sizeof *known);
         for (int64_t gram = from; gram < to; gram++)
             for (int64_t at = 0; at < wide; at++)
-                known[at] += table[seen->grams[gram] * wide + at];
+                known[at] += table[grams[gram] * wide + at];
         for (int64_t at = 0; at < wide; at++)
             known[at] /= (float)(to - from);
         memcpy(known + wide, seen->told + word * told, (size_t)told * sizeof *known);
@@ -116,27 +158,32 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
 {
     int64_t words = seen->words, wide = net->hidden, inputs = net->wide + net->told + 2 * net->between;
     int64_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, most = inputs > wide ? inputs : wide;
+    int64_t letters = seen->start[words], every = words + (LONGEST - SHORTEST + 1) * (letters + 2 * words);
     size_t numbers = (size_t)(filled * (inputs + 2 * wide) + most), pointers = (size_t)(filled * TAPS);
-    float *memory = calloc(numbers * sizeof *memory + pointers * sizeof(float *), 1);
+    size_t rows_of_grams = (size_t)(every + words + 1);
+    float *memory = calloc(rows_of_grams * sizeof(int64_t) + pointers * sizeof(float *) + numbers * sizeof *memory
+                               + (size_t)letters + 2, 1);
     if (!memory)
         return -1;
-    const float **rows = (const float **)memory;
+    int64_t *grams = (int64_t *)memory, *first_gram = grams + every;
+    const float **rows = (const float **)(first_gram + words + 1);
     float *zeros = (float *)(rows + pointers), *known = zeros + most, *one = known + filled * inputs;
     float *other = one + filled * wide;
+    read_grams(seen, net->buckets, (uint8_t *)(zeros + numbers), grams, first_gram);
     for (int64_t word = words * TAPS; word < filled * TAPS; word++)
         rows[word] = zeros;
     for (int64_t number = 0; number < net->networks; number++) {
         Layer entry = {net->entry + number * inputs * wide, net->entry_bias + number * wide, 1, inputs, wide, 1};
-        know(net, seen, number, known);
+        know(net, seen, grams, first_gram, number, known);
         each_alone(known, filled, inputs, rows);
-        through(&entry, rows, filled, NULL, one);
+        through(&entry, rows, filled, zeros, NULL, one);
         for (int64_t depth = 0; depth < net->depth; depth++) {
             int64_t at = number * net->depth + depth;
             Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_bias + at * wide, TAPS, wide, wide, 1};
             reach(one, words, wide, (int64_t)1 << depth, zeros, rows);
             for (int64_t word = words * TAPS; word < filled * TAPS; word++)
                 rows[word] = zeros;
-            through(&layer, rows, filled, one, other);
+            through(&layer, rows, filled, zeros, one, other);
             float *swapped = one;
             one = other;
             other = swapped;
@@ -148,9 +195,9 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
         int64_t place = number * words * wide;
         each_alone(one, filled, wide, rows);
         memcpy(state + place, one, size);
-        through(&begins, rows, filled, NULL, other);
+        through(&begins, rows, filled, zeros, NULL, other);
         memcpy(first + place, other, size);
-        through(&ends, rows, filled, NULL, other);
+        through(&ends, rows, filled, zeros, NULL, other);
         memcpy(last + place, other, size);
     }
     free(memory);

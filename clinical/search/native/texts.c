@@ -44,6 +44,54 @@ void fill_slots(const uint8_t *letters, const int64_t *start, int64_t entries, i
     }
 }
 
+/* --- answers ---------------------------------------------------------------------------------------------------- */
+
+/* The words of an entry: those of a wording, or the word that stands behind the wordings. */
+static inline const int32_t *words_of(const Known *known, const Answers *answers, int64_t entry, int32_t *alone,
+                                      int64_t *length)
+{
+    if (entry >= answers->wordings) {
+        *alone = (int32_t)(entry - answers->wordings);
+        *length = 1;
+        return alone;
+    }
+    *length = known->word_start[entry + 1] - known->word_start[entry];
+    return known->word + known->word_start[entry];
+}
+
+static int same_words(const int32_t *one, const int32_t *other, int64_t length)
+{
+    return !memcmp(one, other, (size_t)length * sizeof *one);
+}
+
+/* The slot of some words: that of the entry with them, or the empty one where it would be put. */
+static int64_t slot_of(const Known *known, const Answers *answers, const int32_t *words, int64_t length)
+{
+    uint64_t last = (uint64_t)answers->slots - 1;
+    for (uint64_t slot = hash_of((const uint8_t *)words, length * (int64_t)sizeof *words) & last;;
+         slot = (slot + 1) & last) {
+        int32_t alone;
+        int64_t size;
+        if (answers->slot[slot] < 0)
+            return (int64_t)slot;
+        const int32_t *own = words_of(known, answers, answers->slot[slot], &alone, &size);
+        if (size == length && same_words(own, words, length))
+            return (int64_t)slot;
+    }
+}
+
+/* Put the numbers of all entries with an answer into the slots, more of them than there are entries; all -1 before. */
+void fill_answers(const Known *known, const Answers *answers, int64_t entries, int32_t *slot)
+{
+    for (int64_t entry = 0; entry < entries; entry++) {
+        int32_t alone;
+        int64_t length;
+        const int32_t *words = words_of(known, answers, entry, &alone, &length);
+        if (answers->start[entry] < answers->start[entry + 1])
+            slot[slot_of(known, answers, words, length)] = (int32_t)entry;
+    }
+}
+
 /* --- n-grams ---------------------------------------------------------------------------------------------------- */
 
 enum { SHORTEST = 3, LONGEST = 5, GRAM = 4 }; /* characters of the n-grams of the encoder, and of the BM25 */
@@ -102,6 +150,8 @@ static int64_t tokens_of(const Lexicon *characters, const Bordered *word, int64_
 typedef struct {
     uint8_t *letters;
     int64_t *at, *numbers, *row, *rows, *start, *token, *character, *word_start, *character_start, *words, *length;
+    int64_t *answered;
+    int32_t *entry, *own; /* the number of each word in the catalog; those of a text's words */
     float *sums, *vectors, *weight, *idf;
 } Paper;
 
@@ -122,6 +172,9 @@ static size_t lay_out(Paper *paper, const Spoken *some, int64_t wide, char *memo
     paper->character_start = take(&heap, (words + 1) * sizeof(int64_t));
     paper->words = take(&heap, texts * (size_t)some->longest * sizeof(int64_t));
     paper->length = take(&heap, texts * sizeof(int64_t));
+    paper->answered = take(&heap, texts * sizeof(int64_t));
+    paper->entry = take(&heap, words * sizeof(int32_t));
+    paper->own = take(&heap, (size_t)some->longest * sizeof(int32_t));
     paper->sums = take(&heap, words * (size_t)wide * sizeof(float));
     paper->vectors = take(&heap, all * (size_t)wide * sizeof(float));
     paper->weight = take(&heap, all * sizeof(float));
@@ -138,6 +191,7 @@ static void look_up(const Language *known, const Spoken *some, const Paper *pape
         const uint8_t *letters = some->letters + some->start[number];
         int64_t length = some->start[number + 1] - some->start[number];
         int64_t own = number_of(known->words, letters, length);
+        paper->entry[number] = (int32_t)own;
         paper->word_start[number] = tokens;
         paper->character_start[number] = characters;
         paper->idf[number] = known->idf[own < 0 ? known->words->entries : own];
@@ -148,6 +202,18 @@ static void look_up(const Language *known, const Spoken *some, const Paper *pape
     }
     paper->word_start[some->words] = tokens;
     paper->character_start[some->words] = characters;
+}
+
+/* The answer that each text has; -1 for none. */
+static void look_for_answers(const Known *known, const Answers *answers, const Spoken *some, const Paper *paper)
+{
+    for (int64_t text = 0; text < some->texts; text++) {
+        const int64_t *words = some->text + some->text_start[text];
+        int64_t length = some->text_start[text + 1] - some->text_start[text], at = 0;
+        for (; at < length && paper->entry[words[at]] >= 0; at++)
+            paper->own[at] = paper->entry[words[at]];
+        paper->answered[text] = at < length ? -1 : answers->slot[slot_of(known, answers, paper->own, length)];
+    }
 }
 
 /* The sum of the encoder's rows for each word, one behind the other where there are any; `paper->row`: which is a
@@ -206,7 +272,7 @@ static int64_t add_texts(const Language *known, const Spoken *some, const Paper 
 /* Weight of a text from which it is searched. */
 static const float LEAST_TEXT = 1e-6f;
 
-static Texts texts_of(const Language *known, const Spoken *some, const Paper *paper)
+static Texts texts_of(const Language *known, const Answers *answers, const Spoken *some, const Paper *paper)
 {
     int64_t texts = some->texts, wide = known->dimensions;
     for (int64_t text = 0; text < texts; text++) {
@@ -218,14 +284,14 @@ static Texts texts_of(const Language *known, const Spoken *some, const Paper *pa
     Spelled spelled = {paper->words, paper->length, {paper->token, paper->word_start},
                        {paper->character, paper->character_start}, texts, some->longest};
     return (Texts){spelled, paper->vectors, paper->weight, paper->vectors + texts * wide, paper->weight + texts,
-                   paper->idf, some->words, wide};
+                   paper->idf, answers, paper->answered, some->words, wide};
 }
 
 /* The best codes of some texts, as `rank` gives them, by an index with a graph. Where more is returned than 0, so many of
  * the texts and, behind them, the words have no known n-gram and are marked in `lacking`: the call is to be made again
- * with a vector `drawn` for each. -1 where there is no memory. */
-int64_t search(const Index *index, const Language *known, const Spoken *some, const Room *room, int64_t nears,
-               int64_t *lacking, const float *drawn, int64_t *counts, Ranked *found)
+ * with a vector `drawn` for each. -1 where there is no memory. `answers`: NULL where there are none. */
+int64_t search(const Index *index, const Language *known, const Answers *answers, const Spoken *some, const Room *room,
+               int64_t nears, int64_t *lacking, const float *drawn, int64_t *counts, Ranked *found)
 {
     Paper paper;
     char *memory = malloc(lay_out(&paper, some, known->dimensions, NULL) + 64);
@@ -233,11 +299,13 @@ int64_t search(const Index *index, const Language *known, const Spoken *some, co
         return -1;
     lay_out(&paper, some, known->dimensions, memory + (64 - (uintptr_t)memory % 64));
     look_up(known, some, &paper);
+    if (answers)
+        look_for_answers(index->known, answers, some, &paper);
     int64_t done = add_words(known, some, &paper);
     if (!done)
         done = add_texts(known, some, &paper, lacking, drawn);
     if (!done) {
-        Texts texts = texts_of(known, some, &paper);
+        Texts texts = texts_of(known, answers, some, &paper);
         done = rank(index, &texts, room, NULL, nears, counts, found);
     }
     free(memory);

@@ -83,7 +83,7 @@ def test_words_that_begin_a_mention_are_marked(text, expected):
 @given(st.text(max_size=200))
 def test_the_marks_of_any_word_are_shares(text):
     reading = Reading.of(text)
-    assert reading.marks.shape == (len(reading.seen.first), PLACES)
+    assert reading.marks.shape == (len(reading.seen.words), PLACES)
     assert np.allclose(reading.marks.sum(axis=1), 1, atol=1e-4)
 
 

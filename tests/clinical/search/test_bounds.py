@@ -16,7 +16,7 @@ from clinical.search.manifest import FILE, Manifest, checksum
 ROOT = Path(__file__).resolve().parents[3]
 ARRAYS = {
     "wordings.safetensors": 16, "encoder.safetensors": 3, "ranker.safetensors": 10, "typos.safetensors": 2,
-    "vectors.faiss": 4, "suggest.safetensors": 6,
+    "vectors.faiss": 4, "suggest.safetensors": 6, "answers.safetensors": 3,
     **{f"{kind}/{name}.csc.index.npy": 1 for kind in ("words", "characters") for name in ("data", "indices", "indptr")},
 }  # fmt: skip
 LEAST_VARIANTS = 6
