@@ -122,7 +122,7 @@ class Reader:
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._kind = _Sqlite if self.is_sqlite else _Postgresql
         self._idle: deque[_Sqlite | _Postgresql] = deque()
-        self._inherited, self._process = self._idle, os.getpid()
+        self._process, self._inherited = os.getpid(), list[object]()
 
     def value(self, value: Any) -> Any:
         """A value as the driver takes it: that of SQLite knows neither UUIDs nor lists."""
@@ -157,7 +157,8 @@ class Reader:
     def _taken(self) -> _Sqlite | _Postgresql:
         """The connection that was given back last, else a new one."""
         if self._process != (process := os.getpid()):  # those of the process that forked stay its own, and open
-            self._process, self._idle, self._inherited = process, deque(), self._idle
+            self._inherited.append(self._idle)
+            self._idle, self._process = deque(), process
         try:
             return self._idle.pop()
         except IndexError:
