@@ -55,7 +55,7 @@ class FhirError(Exception):
         super().__init__(status)
 
 
-class Answer(Response):
+class FhirAnswer(Response):
     """An answer with all of its headers: of one that succeeds nothing is left to be added or mended, and the headers
     are not copied and checked once more for that."""
 
@@ -67,7 +67,7 @@ class Answer(Response):
 def answer(resource: Resource, status: int = 200) -> Response:
     """A resource as the answer, in the format that was asked for. Raises FhirError 406 where it has no form in it."""
     if _asked_format() != XML_TYPE:
-        return Answer(orjson.dumps(resource), status, content_type=MEDIA_TYPE)
+        return FhirAnswer(orjson.dumps(resource), status, content_type=MEDIA_TYPE)
     try:
         return Response(to_xml(resource), status, content_type=XML_TYPE)
     except NotXml as error:
