@@ -31,6 +31,7 @@ else:
 import bentoml
 from starlette.applications import Starlette
 
+from clinical.loaded import loading
 from clinical.settings import server_settings
 from clinical.tracing import write_lines
 
@@ -61,9 +62,10 @@ class Mounted(Starlette):
 
     @asynccontextmanager
     async def _alive(self, _: Starlette) -> AsyncIterator[None]:
-        from bentos.api import PARTS, create_app
+        with loading():
+            from bentos.api import PARTS, create_app
 
-        application = create_app(_settings, parts=self.parts or PARTS)
+            application = create_app(_settings, parts=self.parts or PARTS)
         async with application.router.lifespan_context(application):
             self._application = application
             yield

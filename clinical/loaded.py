@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final
 
 MANY: Final = 20_000
 """Objects made and not yet freed before the young ones are looked through for what only refers to itself. A letter of
@@ -11,8 +14,34 @@ MANY: Final = 20_000
 of grounding it."""
 
 
+@contextmanager
+def loading() -> Iterator[None]:
+    """Look for no garbage while much is loaded that stays: looking through it again and again is a tenth of a start."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 def keep_loaded() -> None:
     """Leave everything that is loaded now to itself, and look for garbage seldom from now on."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(MANY)
+
+
+def loaded_later(door: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a door: its module `later` names what is loaded with the first of these names that is asked
+    for. A server is then ready without what few requests need."""
+
+    def found(name: str) -> Any:
+        later = import_module(f"{door}.later")
+        try:
+            return vars(later)[name]
+        except KeyError:
+            raise AttributeError(f"module {door!r} has no attribute {name!r}") from None
+
+    return found

@@ -4,13 +4,9 @@ A wrong setting, a deliberate error and a database that does not answer are one 
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from flask import Flask
 from flask.cli import AppGroup, ScriptInfo
 from sqlalchemy.exc import DatabaseError
@@ -20,6 +16,9 @@ from clinical.errors import cause_of
 from clinical.settings import Settings
 from webapp.database import keep_private
 from webapp.extensions import db
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 
 class NeedsSecret(click.Command):
@@ -58,8 +57,11 @@ def init_app(app: Flask) -> None:
     app.cli.add_command(db_group)
 
 
-def alembic_config() -> Config:
-    """Alembic set up for the migrations of this package; `env.py` takes the engine from the current application."""
+def alembic_config() -> "Config":
+    """Alembic set up for the migrations of this package; `env.py` takes the engine from the current application. It is
+    loaded where it is used: a server needs none of it, and waited a tenth of its start for it."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", "webapp:migrations")
     return config
@@ -77,6 +79,8 @@ def upgrade(revision: str) -> None:
 @click.argument("revision")
 def downgrade(revision: str) -> None:
     """Take the schema back to REVISION. Data of newer tables is lost."""
+    from alembic import command
+
     command.downgrade(alembic_config(), revision)
     click.echo(f"schema is at {revision}")
 
@@ -84,11 +88,15 @@ def downgrade(revision: str) -> None:
 @db_group.command("current")
 def current() -> None:
     """Show the revision the database is at."""
+    from alembic import command
+
     command.current(alembic_config(), verbose=True)
 
 
 def upgrade_schema(revision: str = "head") -> None:
     """Bring the database of the current application to `revision`, making SQLite's folder when it is missing."""
+    from alembic import command
+
     keep_private(db.engine, make=True)
     command.upgrade(alembic_config(), revision)
 
@@ -98,6 +106,9 @@ def schema_is_current() -> bool:
     file = db.engine.url.database if db.engine.dialect.name == "sqlite" else None
     if file and not Path(file).exists():
         return False
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
     with db.engine.connect() as connection:
         at = MigrationContext.configure(connection).get_current_revision()
     return at == ScriptDirectory.from_config(alembic_config()).get_current_head()

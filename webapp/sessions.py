@@ -62,6 +62,8 @@ class DatabaseSessions(SessionInterface):
 
     def open_session(self, app: Flask, request: Request) -> ServerSession:
         """The stored session of the cookie, or a new one when there is none, it is unknown, idle or too old."""
+        if "HTTP_COOKIE" not in request.environ:  # a program, which brings a token
+            return ServerSession()
         cookie = request.cookies.get(cookie_name(SESSION_COOKIE))
         row = None
         try:

@@ -8,9 +8,10 @@ import hmac
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote_plus, urlsplit
 
-from flask import request, url_for
+from flask import has_request_context, url_for
+from flask.globals import request_ctx
 
 from webapp.config import Settings, settings
 
@@ -31,7 +32,10 @@ def public_origin() -> str:
     if given.public_url:
         parts = urlsplit(given.public_url)
         return f"{parts.scheme}://{parts.netloc}"
-    return f"{request.scheme}://{request.host}" if request else f"http://127.0.0.1:{given.web_port}"
+    if not has_request_context():
+        return f"http://127.0.0.1:{given.web_port}"
+    asked = request_ctx.request  # `request` looks for it each time
+    return f"{asked.scheme}://{asked.host}"
 
 
 class UnderPrefix:
@@ -85,7 +89,7 @@ class Presigner:
         """A function from document id to URL below `base`, with all that is the same for a page done once."""
         expires = self.expiry(now)
         head = f"{base}/{organization}/files/"
-        tail = "?" + urlencode({"expires": expires, "key": self.key_id, "token": token}) + "&signature="
+        tail = f"?expires={expires}&key={self.key_id}&token={quote_plus(token)}&signature="
         page = _signature(self._key, f"{organization}\0{expires}\0{self.key_id}\0{token}\0")
 
         def url(document: str) -> str:

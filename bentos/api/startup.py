@@ -16,13 +16,14 @@ from starlette.datastructures import State
 
 from bentos.api.admission import Admissions
 from bentos.api.edge import where
+from bentos.api.extraction import load_letters
 from bentos.api.health import ModelProbe, StoresProbe
 from bentos.keys import open_keys
 from bentos.metrics import FAILURES, RESTARTS
 from bentos.server_folder import forget_the_dead
 from bentos.terminology import Systems, Year
 from clinical.errors import ArtifactError, BefundError, NoRoom, cause_of
-from clinical.loaded import keep_loaded
+from clinical.loaded import keep_loaded, loading
 from clinical.room import require_files, take_files
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
@@ -81,12 +82,14 @@ async def _start(app: FastAPI) -> None:
     app.state.keys = await _until_done(lambda: open_keys(settings))
     if "coding" not in app.state.parts:
         log.info("ready: %s", ", ".join(app.state.parts))
-        return
-    if app.state.index is None:
-        loaded = await _until_done(lambda: load_indexes(folders_of(settings)))
-        take(app.state, loaded)
+    else:
+        if app.state.index is None:
+            take(app.state, await _until_done(lambda: load_indexes(folders_of(settings))))
+            keep_loaded()
+        log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
+    if "extraction" in app.state.parts:
+        await _until_done(load_letters)
         keep_loaded()
-    log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
 
 
 async def _until_done(step: Callable[[], Any], pause: float = RETRY_SECONDS) -> Any:
@@ -123,8 +126,9 @@ def load_indexes(folders: Sequence[Path]) -> list[Any]:
     from clinical.reading import SearchIndex
 
     loaded: list[Any] = []
-    for folder in folders:
-        loaded.append(SearchIndex.load(folder, beside=loaded))
+    with loading():
+        for folder in folders:
+            loaded.append(SearchIndex.load(folder, beside=loaded))
     return loaded
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import (
     BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainSerializer,
     SerializeAsAny,
@@ -27,7 +28,14 @@ from clinical.contract.shared import Frozen, Text, Usage
 DocumentType = Literal["zuweisung", "arztbrief"]
 
 
-class ExtractRequest(Frozen):
+class OfLetters(Frozen):
+    """A model that is built when it is first needed: these are as costly to build as all others together, and most
+    requests are for codes."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class ExtractRequest(OfLetters):
     """POST /api/documents/extract. `evidence` is ours and opt-in: without it the answer is exactly the contract's."""
 
     document_type: DocumentType
@@ -51,7 +59,7 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-class FileContent(Frozen):
+class FileContent(OfLetters):
     """A file in a request, as FHIR's Attachment has it. Its bytes tell its kind; `contentType` is not believed."""
 
     data: Annotated[
@@ -63,7 +71,7 @@ class FileContent(Frozen):
     contentType: StrictStr | None = None  # noqa: N815 - the name in FHIR
 
 
-class ExtractFileRequest(Frozen):
+class ExtractFileRequest(OfLetters):
     """POST /api/documents/extract with a file in place of the text."""
 
     document_type: DocumentType
@@ -75,7 +83,7 @@ class ExtractFileRequest(Frozen):
 PAGES_DRAWN_MAX = 50
 
 
-class TextRequest(Frozen):
+class TextRequest(OfLetters):
     """POST /api/documents/text: the text of a file with its map; `draw` names pages wanted as images."""
 
     content: FileContent
@@ -84,14 +92,14 @@ class TextRequest(Frozen):
     """Pixels of an image's width."""
 
 
-class Dokument(Frozen):
+class Dokument(OfLetters):
     """The letter itself: its kind in its own words, its date (ISO)."""
 
     typ: str | None = Field(default=None, title="Art")
     datum: str | None = Field(default=None, title="Datum")
 
 
-class Patient(Frozen):
+class Patient(OfLetters):
     """Patient whom the letter is about; `geburtsdatum` is ISO, numbers are strings as written."""
 
     nachname: str | None = Field(default=None, title="Nachname")
@@ -105,14 +113,14 @@ class Patient(Frozen):
     fallnummer: str | None = Field(default=None, title="Fallnummer")
 
 
-class Versicherung(Frozen):
+class Versicherung(OfLetters):
     """The insurer and the class; a type of clinic alone implies no class."""
 
     name: str | None = Field(default=None, title="Name")
     klasse: Literal["allgemein", "halbprivat", "privat"] | None = Field(default=None, title="Klasse")
 
 
-class Kontakt(Frozen):
+class Kontakt(OfLetters):
     """Sender or recipient (fields: decisions, "Extraction payload")."""
 
     institution: str | None = Field(default=None, title="Institution")
@@ -125,20 +133,20 @@ class Kontakt(Frozen):
     email: str | None = Field(default=None, title="E-Mail")
 
 
-class Aufenthalt(Frozen):
+class Aufenthalt(OfLetters):
     """The kind of stay."""
 
     art: Literal["stationaer", "ambulant"] | None = Field(default=None, title="Art")
 
 
-class Eingriff(Frozen):
+class Eingriff(OfLetters):
     """One procedure; `datum` is ISO."""
 
     bezeichnung: str | None = Field(default=None, title="Bezeichnung")
     datum: str | None = Field(default=None, title="Datum")
 
 
-class Document(Frozen):
+class Document(OfLetters):
     """Fields that both kinds of document have. All keys are always present; empty lists, never null."""
 
     dokument: Dokument = Field(default=Dokument(), title="Dokument")
@@ -183,7 +191,7 @@ def words_of_fields() -> dict[str, str]:
 Match = Literal["exact", "normalised", "overlap", "keyword", "date", "digits"]
 
 
-class Evidence(Frozen):
+class Evidence(OfLetters):
     """Place of a kept value in the text: code points of the request's text, `start` inclusive, `end` exclusive."""
 
     path: str
@@ -195,7 +203,7 @@ class Evidence(Frozen):
     the salutation, or its neighbourhood; None where they do not."""
 
 
-class PageBox(Frozen):
+class PageBox(OfLetters):
     """A rectangle on a page of a file, in points from the top left of the page; pages count from 1."""
 
     page: int
@@ -215,7 +223,7 @@ class PlacedEvidence(Evidence):
     boxes: tuple[PageBox, ...] = ()
 
 
-class FilePage(Frozen):
+class FilePage(OfLetters):
     """A page of a file: its size in points, and whether its text was read or recognised; its image where asked for."""
 
     number: int
@@ -226,7 +234,7 @@ class FilePage(Frozen):
     """PNG in base64."""
 
 
-class FieldState(Frozen):
+class FieldState(OfLetters):
     """State of one field, or of one entry of a list, after grounding.
 
     `stated`: the letter says it. `denied`: the letter says no. `not_mentioned`: neither. `removed`: the model gave
@@ -240,14 +248,14 @@ class FieldState(Frozen):
     words: tuple[str, ...] = ()
 
 
-class ReviewNote(Frozen):
+class ReviewNote(OfLetters):
     """A kept value that may belong into another field, and why, in German. Nothing is removed by it."""
 
     path: str
     reason: str
 
 
-class ExtractResponse(Frozen):
+class ExtractResponse(OfLetters):
     """The grounded document. A non-empty `removed_by_grounding` is a signal that a human should look."""
 
     document_type: DocumentType
@@ -271,7 +279,7 @@ class ExtractFileResponse(ExtractResponse):
     pages: tuple[FilePage, ...] | None = None
 
 
-class TextWord(Frozen):
+class TextWord(OfLetters):
     """A word of a file's text, or a part of one divided at a line's end: its place in the text and on its page."""
 
     start: int
@@ -279,7 +287,7 @@ class TextWord(Frozen):
     box: PageBox
 
 
-class TextResponse(Frozen):
+class TextResponse(OfLetters):
     """The text of a file as it is read, its pages, and its words; no pages and no words of Word and text files."""
 
     text: str

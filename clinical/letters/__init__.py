@@ -1,16 +1,7 @@
 """From a letter to evidenced fields: reading by a language model or by rules, grounding, review."""
 
-from clinical.letters.extraction import (
-    extract,
-    extract_by_rules,
-    messages_for,
-    pages_of,
-    parts_of,
-    placed,
-    schema_of,
-    words_of,
-)
-from clinical.letters.fields import DOCUMENTS, FIELDS, Field, field_of
+from typing import TYPE_CHECKING
+
 from clinical.letters.files import (
     Empty,
     Encrypted,
@@ -27,32 +18,9 @@ from clinical.letters.files import (
     Unreadable,
     WithoutText,
 )
-from clinical.letters.grounding import Kind, Verdict, find_statement, ground, judge
-from clinical.letters.layout import LetterLayout
-from clinical.letters.reader import (
-    BEGINS,
-    LIKELY,
-    LISTS,
-    PARTS,
-    QUESTION,
-    ROWS,
-    SPAN_ROWS,
-    SPANS,
-    STATEMENTS,
-    STATES,
-    EntrySpan,
-    HashedRegression,
-    Listed,
-    ReaderModels,
-    RulesReader,
-    StatementFeatures,
-    asking,
-    best_runs,
-    entries_in,
-    entry_parts,
-    part_features,
-    question_rows,
-    read_letter,
-    statements_of,
-)
-from clinical.letters.review import reviewed
+from clinical.loaded import loaded_later
+
+if TYPE_CHECKING:
+    from clinical.letters.later import *  # noqa: F403 - each by its name there
+
+__getattr__ = loaded_later(__name__)

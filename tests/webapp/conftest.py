@@ -243,7 +243,7 @@ def _end_shared() -> None:
 
 def _release(app: Flask) -> None:
     app.extensions["befund_engine"].dispose()
-    app.extensions["befund_fhir"].origins._reader.engine.dispose()
+    app.extensions["befund_fhir"].origins._reader.close()
 
 
 def _migrate(url: str) -> None:

@@ -6,11 +6,13 @@ Errors are raised as `FhirError` where they are found and become HTTP here.
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from flask import Blueprint, Flask, Response, g, request
+from flask.globals import request_ctx
 from isal import igzip
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
@@ -19,6 +21,9 @@ from webapp.fhir.details import Resource
 from webapp.fhir.resources import etag, outcome
 from webapp.fhir.searching.wanted import UUID
 from webapp.urls import public_origin
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 WORTH_COMPRESSING = 1400  # bytes: what fits one packet does not get faster
 CODES = {400: "invalid", 401: "login", 403: "forbidden", 404: "not-found", 405: "not-supported", 406: "not-supported",
@@ -50,10 +55,19 @@ class FhirError(Exception):
         super().__init__(status)
 
 
+class FhirAnswer(Response):
+    """An answer with all of its headers: of one that succeeds nothing is left to be added or mended, and the headers
+    are not copied and checked once more for that."""
+
+    def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
+        """The headers as they are sent."""
+        return self.headers if self.status_code == 200 else super().get_wsgi_headers(environ)
+
+
 def answer(resource: Resource, status: int = 200) -> Response:
     """A resource as the answer, in the format that was asked for. Raises FhirError 406 where it has no form in it."""
     if _asked_format() != XML_TYPE:
-        return Response(orjson.dumps(resource), status, content_type=MEDIA_TYPE)
+        return FhirAnswer(orjson.dumps(resource), status, content_type=MEDIA_TYPE)
     try:
         return Response(to_xml(resource), status, content_type=XML_TYPE)
     except NotXml as error:
@@ -69,7 +83,7 @@ def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
     named = named_format() if stated is None else stated
     found = format_of(named) if named else None
     if found is None and not (strict and named):
-        accept = request.headers.get("Accept", "")
+        accept = request_ctx.request.headers.get("Accept", "")
         if accept in _USUAL:  # before the header is taken apart, which costs as much as all parameters
             found = _USUAL[accept]
         else:
@@ -81,8 +95,9 @@ def negotiate(stated: str | None = None, *, strict: bool = False) -> None:
 
 def named_format() -> str:
     """The `_format` of the query string. Most have none, and that is told before all of it is taken apart."""
-    query = request.query_string
-    return request.args.get("_format", "") if b"format" in query or b"%" in query else ""
+    asked = request_ctx.request
+    query = asked.query_string
+    return asked.args.get("_format", "") if b"format" in query or b"%" in query else ""
 
 
 def resource_format() -> str | None:

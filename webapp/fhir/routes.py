@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import orjson
 from flask import Blueprint, Response, request
+from flask.globals import request_ctx
 
 from webapp.fhir import answers, dates, resources
 from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
@@ -213,12 +214,15 @@ def _asked(organization: str, understand: Callable[[Pairs], Search]) -> tuple[uu
     """The organization and what is asked of it, once the caller may ask that and everything is understood that has to
     be. What is decided over is what is searched: one value, made of the parameters as they were sent."""
     organization_id = authorize(organization)
-    given = sent(request)
-    if request.method == "POST":
+    asked = request_ctx.request
+    given = sent(asked)
+    if asked.method == "POST":
         answers.negotiate(next((value for name, value in given if name == "_format"), ""))
     wanted = understand(given)
-    require(wanted.rights)
-    _refuse_ignored(organization_id, wanted.answer)
+    if wanted.rights:
+        require(wanted.rights)
+    if wanted.answer.ignored:
+        _refuse_ignored(organization_id, wanted.answer)
     return organization_id, wanted
 
 
@@ -227,7 +231,7 @@ def _refuse_ignored(organization_id: uuid.UUID, wanted: AnswerOptions) -> None:
     (RFC 7240: of a preference that is stated twice, the first counts)."""
     stated = _HANDLING.search(request.headers.get("Prefer", ""))
     strict = stated[1].lower() == "strict" if stated else bearer().strict
-    if not strict or not wanted.ignored:
+    if not strict:
         return
     told = dict.fromkeys(_TOLD[item.what].format(item.part[:SHOWN], item.name[:SHOWN]) for item in wanted.ignored)
     names = dict.fromkeys(item.name[:SHOWN] for item in wanted.ignored)
@@ -264,9 +268,10 @@ def _history(organization_id: uuid.UUID, path: str, wanted: Search, document: uu
 
 def maker(organization_id: uuid.UUID) -> Callable[[Any], Resource]:
     """Row to resource, of a document with the download URL of this call where the caller may have files."""
-    if bearer().lacks([FILES]):
+    caller = bearer()
+    if caller.lacks([FILES]):
         return resources.of_row
-    url = service().presigner.signer(public_base(), str(organization_id), bearer().token_id, time.time())
+    url = service().presigner.signer(public_base(), str(organization_id), caller.token_id, time.time())
     return lambda row: resources.document(row, url(row[0])) if row[8] else resources.of_row(row)
 
 

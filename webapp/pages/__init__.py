@@ -26,6 +26,7 @@ def init_app(app: Flask) -> None:
 def init_login(app: Flask) -> None:
     """Set up Flask-Login: our sessions already are server-side and end on the server, so it adds no cookie."""
     login_manager.init_app(app)
+    app.after_request_funcs[None].remove(login_manager._update_remember_cookie)
     login_manager.session_protection = None  # it binds to the IP address, which changes on the way home
     login_manager.user_loader(_load_user)
     login_manager.unauthorized_handler(_to_login)

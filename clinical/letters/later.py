@@ -1,0 +1,42 @@
+"""All of the door of letters but the files: it is loaded when the first name of it is asked for."""
+
+from clinical.letters.extraction import (
+    extract,
+    extract_by_rules,
+    messages_for,
+    pages_of,
+    parts_of,
+    placed,
+    schema_of,
+    words_of,
+)
+from clinical.letters.fields import DOCUMENTS, FIELDS, Field, field_of
+from clinical.letters.grounding import Kind, Verdict, find_statement, ground, judge
+from clinical.letters.layout import LetterLayout
+from clinical.letters.reader import (
+    BEGINS,
+    LIKELY,
+    LISTS,
+    PARTS,
+    QUESTION,
+    ROWS,
+    SPAN_ROWS,
+    SPANS,
+    STATEMENTS,
+    STATES,
+    EntrySpan,
+    HashedRegression,
+    Listed,
+    ReaderModels,
+    RulesReader,
+    StatementFeatures,
+    asking,
+    best_runs,
+    entries_in,
+    entry_parts,
+    part_features,
+    question_rows,
+    read_letter,
+    statements_of,
+)
+from clinical.letters.review import reviewed
