@@ -63,6 +63,12 @@ VALUE_ROWS: Final = 1 << 14
 """Hashed features."""
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
+_NAMES: Final = ("patient.nachname", "patient.vorname")
+_ADDRESSES: Final = frozenset(
+    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("strasse", "plz", "ort")
+)
+_BY_RULES: Final = "dokument.datum"
+"""The field whose value the rules alone decide: a day has its role from a label, and has none without."""
 FILL, CHANGE, DOUBTED = 0.65, 0.5, 0.2
 """Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
 has less than the last (`python -m catalog_build statements --measure`)."""
@@ -360,6 +366,16 @@ class ValueFeatures:
         """What `occurring` says of a word and the rules' value of a field."""
         return self._said[field][n]
 
+    def is_anothers(self, field: str, place: PlacedValue) -> bool:
+        """True for a party's address on a line that names the patient, and for words of the patient's other name."""
+        if field in _NAMES:
+            other = _NAMES[field == _NAMES[0]]
+            return any(self._said[other][n] for n in range(place.first, place.last + 1))
+        line = self.words[place.first].line
+        return field in _ADDRESSES and any(
+            said and self.words[n].line == line for n, said in enumerate(self._said[_NAMES[0]])
+        )
+
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
         start, end = self.words[place.first].start, self.words[place.last].end
@@ -507,6 +523,8 @@ def settled(features: ValueFeatures, form: Mapping[str, Any], tagger: ValueTagge
     likely = (tagger or value_tagger()).judge(features)
     found: dict[str, str] = {}
     for n, field in enumerate(LEARNED) if len(likely) else ():
+        if field == _BY_RULES:
+            continue
         place, said = _best(likely, n), value_in(form, field)
         if said is None:
             taken = place.likely >= FILL
@@ -514,6 +532,6 @@ def settled(features: ValueFeatures, form: Mapping[str, Any], tagger: ValueTagge
             own = _of_rules(features, likely, n)
             within = all(features.said(at, field) for at in range(place.first, place.last + 1))
             taken = own is not None and own <= DOUBTED and place.likely >= CHANGE and not within
-        if taken and (value := features.text(field, place)) is not None:
+        if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
             found[field] = value
     return found
