@@ -506,7 +506,7 @@ def _best(likely: Numbers, field: int) -> PlacedValue:
 
 
 def _of_rules(features: ValueFeatures, likely: Numbers, field: int) -> float | None:
-    """How probable the likeliest place of the rules' value is; None where it stands in none that was read."""
+    """Probability of the likeliest place of the rules' value; None where it stands in none that was read."""
     name, found = LEARNED[field], None
     for first in (n for n in range(len(likely)) if features.said(n, name) == 1):
         last = first
