@@ -363,7 +363,7 @@ class ValueFeatures:
         return found + [name for name, words in told.items() if any(one in words for one in plain)]
 
     def said(self, n: int, field: str) -> int:
-        """What `occurring` says of a word and the rules' value of a field."""
+        """Verdict of `occurring` on a word and the rules' value of a field."""
         return self._said[field][n]
 
     def is_anothers(self, field: str, place: PlacedValue) -> bool:
