@@ -214,25 +214,30 @@ def _letters(files: tuple[Path, ...]) -> None:
 @click.option("--out", type=PATH, help="folder to write the weights into")
 @click.option("--measure", is_flag=True, help="every author by a model of the others: right, wrong, missing statements")
 def _statements(out: Path | None, measure: bool) -> None:
-    """Train the models of a letter's statements, of its question, of its entries' parts and of its entries' words on
-    the annotated letters to learn from."""
+    """Train the models of a letter's statements, of its question, of its entries' parts and words, and of its single
+    values on the annotated letters to learn from."""
     try:
         from catalog_build.training import statements
         from catalog_build.training.letters import read_letters
         from catalog_build.training.spans import spans_left_out, train_spans
+        from catalog_build.training.values import train_values, values_left_out
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     authors = read_letters("train")
     if measure:
-        asked = {"fragestellung": statements.questions_left_out(authors)}
-        lists = statements.left_out(authors)
-        for of, sums in (("statements", lists), ("questions", asked), ("entries", spans_left_out(authors))):
+        measured = {
+            "statements": statements.left_out(authors),
+            "questions": {"fragestellung": statements.questions_left_out(authors)},
+            "entries": spans_left_out(authors),
+            "single values": values_left_out(authors),
+        }
+        for of, sums in measured.items():
             for name, (right, wrong, missing) in sums.items():
                 f1 = 2 * right / max(1, 2 * right + wrong + missing)
                 click.echo(f"{of} of {name}: right {right}, wrong {wrong}, missing {missing}, F1 {f1:.3f}")
         click.echo("parts of entries: {} of {} right".format(*statements.parts_left_out(authors)))
     if out is not None:
-        from clinical.letters import PARTS, QUESTION, SPANS, STATEMENTS
+        from clinical.letters import PARTS, QUESTION, SPANS, STATEMENTS, VALUES
 
         every = [letter for letters in authors.values() for letter in letters]
         out.mkdir(parents=True, exist_ok=True)
@@ -240,6 +245,7 @@ def _statements(out: Path | None, measure: bool) -> None:
         statements.train_questions(every).save(out / QUESTION)
         statements.train_parts(one for letter in every for one in statements.part_lessons(letter)).save(out / PARTS)
         train_spans(authors).save(out / SPANS)
+        train_values(every).save(out / VALUES)
         click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")
 
 

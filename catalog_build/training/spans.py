@@ -84,7 +84,7 @@ def train_spans(authors: Authors) -> HashedRegression:
 
 def _crossed(authors: Authors) -> Iterator[SpanLesson]:
     """The lessons of each group of authors, with a model of the statements of the others."""
-    for own, others in _groups(authors):
+    for own, others in groups_of(authors):
         models = _models(others)
         lessons = (span_lesson(letter, models) for letters in own.values() for letter in letters)
         yield from (one for one in lessons if one is not None)
@@ -96,7 +96,7 @@ def _models(authors: Authors) -> ReaderModels:
     return ReaderModels(train_statements(letters), train_parts(one for each in letters for one in part_lessons(each)))
 
 
-def _groups(authors: Authors) -> Iterator[tuple[Authors, Authors]]:
+def groups_of(authors: Authors) -> Iterator[tuple[Authors, Authors]]:
     """(the authors of a group, all others)."""
     names = list(authors)
     for n in range(min(GROUPS, len(names))):
@@ -133,7 +133,7 @@ def spans_left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
     """Right, wrong and missing entries of each list, begun and ended at the right words; each group of authors read by
     models of the others."""
     sums = {name: [0, 0, 0] for name in LISTS}
-    for own, others in _groups(authors):
+    for own, others in groups_of(authors):
         model, models = train_spans(others), _models(others)
         for letter in (one for letters in own.values() for one in letters):
             reader = RulesReader(letter.text, models=models)

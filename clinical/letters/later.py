@@ -15,6 +15,8 @@ from clinical.letters.grounding import Kind, Verdict, find_statement, ground, ju
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader import (
     BEGINS,
+    DILATIONS,
+    LEARNED,
     LIKELY,
     LISTS,
     PARTS,
@@ -24,12 +26,18 @@ from clinical.letters.reader import (
     SPANS,
     STATEMENTS,
     STATES,
+    VALUE_ROWS,
+    VALUE_STATES,
+    VALUES,
     EntrySpan,
     HashedRegression,
     Listed,
     ReaderModels,
     RulesReader,
     StatementFeatures,
+    ValueFeatures,
+    ValueNet,
+    ValueTagger,
     asking,
     best_runs,
     entries_in,
@@ -37,6 +45,8 @@ from clinical.letters.reader import (
     part_features,
     question_rows,
     read_letter,
+    settled,
     statements_of,
+    value_in,
 )
 from clinical.letters.review import reviewed

@@ -9,7 +9,7 @@ of the next one had no room on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -29,6 +29,10 @@ RUN_GUTTER, RUN_GUTTER_OF_TWO = 0.5, 0.9
 """The same for a gutter that three or more rows, or two, have in common: chance makes none so wide between words."""
 SURE_GAP, STANDS_OUT, FEW_GAPS = 2.0, 1.6, 4
 """Heights from which on a gap always divides cells; below, the multiple of a line's usual gap, of at least so many."""
+STANDS_FAR_OUT = 2.4
+"""Multiple of a line's usual gap above which three spaces stand there, where the line has so many gaps."""
+ALIGNED = 0.3
+"""Heights of a line by which two cells of a column may begin otherwise."""
 CELL_PADDING = 0.3
 """Free space between a column's text and the next column, in heights of a line, at least."""
 STRIP = 0.45
@@ -47,6 +51,8 @@ FEW_ROWS = 3
 """Lines up to which a block of one line beside them makes columns: a number at the foot of a page does not."""
 RIGHT_SIDE = 0.4
 """Share of the page's width right of which a block is an address or a date, and not wrapped at the page's margin."""
+NEARER = 0.94
+"""Share of the least distance of two rows of a table below which two lines are of one cell."""
 MARGIN_LINES, MARGIN_HEIGHTS, MARGIN_WORDS = 3, 2.0, 4
 """Lines that end this near to the longest one, in heights, where a narrow column is wrapped, and words of its lines."""
 HEAD_GAPS = 12
@@ -352,7 +358,7 @@ class _Sheet:
         height = median(word.height for column in columns for word in column)
         lefts = [min(word.box.left for word in column) for column in columns[1:]]
         margins = [*(left - CELL_PADDING * height for left in lefts), limit or _margin(columns[-1])]
-        whole = _wrapped_cells(rows, margins)
+        whole = _wrapped_cells(rows, margins, _wrapped_within(rows))
         self._emit([[part for cell in row for part in _cells(cell, GUTTER * height)] for row in whole], limit)
 
     def _emit(self, rows: Sequence[Sequence[list[Word]]], limit: float | None) -> None:
@@ -420,15 +426,21 @@ def _run(rows: Sequence[Sequence[Word]], first: int, height: float) -> tuple[int
 
 
 def _astride(rows: Sequence[Sequence[Word]], gutter: Span) -> int:
-    """Rows with words on both sides of a gutter."""
+    """Rows with words on both sides of a gutter, and those that begin on its right where such a row goes on."""
     middle = (gutter[0] + gutter[1]) / 2
-    count = 0
+    count, goes_on = 0, -1.0
     for row in rows:
         gaps = _widths(row)
-        count += any(
-            before.box.left < middle < word.box.left and _stands_out(gaps[n], gaps, word.height)
-            for n, (before, word) in enumerate(pairwise(row))
+        behind = next(
+            (
+                word
+                for n, (before, word) in enumerate(pairwise(row))
+                if before.box.left < middle < word.box.left and _stands_out(gaps[n], gaps, word.height)
+            ),
+            None,
         )
+        goes_on = behind.box.left if behind else goes_on
+        count += behind is not None or abs(row[0].box.left - goes_on) < ALIGNED * row[0].height
     return count
 
 
@@ -446,10 +458,11 @@ def _flat(cells: Sequence[Sequence[Word]]) -> list[Word]:
 
 
 def _distance(above: Sequence[Word], below: Sequence[Word]) -> float:
-    """Distance of two lines, foot to foot, in heights of the lower one."""
-    first, second = _around(above), _around(below)
-    height = max(1.0, median(word.height for word in below))
-    return (second.bottom - first.bottom) / height
+    """Distance of two lines, foot to foot, in heights of the lower one; of a row of several lines its first."""
+    ends = min(word.box.bottom for word in below)
+    line = [word for word in below if word.box.top < ends]
+    height = max(1.0, median(word.height for word in line))
+    return (_around(line).bottom - _around(above).bottom) / height
 
 
 def _margin(words: Sequence[Word]) -> float | None:
@@ -466,9 +479,10 @@ def _cells(row: Sequence[Word], least: float) -> list[list[Word]]:
     """The parts of a row that stand apart; one empty part of an empty row."""
     cells: list[list[Word]] = [list(row[:1])]
     gaps = _widths(row)
+    sure = STANDS_FAR_OUT * median(gaps) if len(gaps) >= FEW_GAPS else least
     for gap, (before, word) in zip(gaps, pairwise(row), strict=True):
         apart = (
-            gap >= least
+            (gap >= least or (gap > sure and gap > RUN_GUTTER * word.height))
             and _stands_out(gap, gaps, word.height)
             and not (len(cells[-1]) == 1 and _MARK.fullmatch(before.text))
         )
@@ -533,21 +547,54 @@ def _is_address(column: Sequence[Word]) -> bool:
     return placed is not None and all(label_of(row[0].text) in _REACHING for row in rows[placed + 1 :])
 
 
-def _wrapped_cells(rows: list[list[list[Word]]], margins: Sequence[float | None]) -> list[list[list[Word]]]:
-    """Rows whose every cell goes on with the one above it joined to the row above."""
+def _wrapped_cells(
+    rows: list[list[list[Word]]], margins: Sequence[float | None], within: Mapping[int, float]
+) -> list[list[list[Word]]]:
+    """Rows whose every cell goes on with the one above it joined to the row above. `within`: rows that are lines of the
+    row above, with the margin at which its cell is wrapped."""
     found: list[list[list[Word]]] = []
-    for row in rows:
+    for at, row in enumerate(rows):
         filled = [n for n, cell in enumerate(row) if cell]
+        limits = [within.get(at)] * len(row) if at in within else margins
         if (
             found
             and filled
             and len(filled) < len(row) + (not row[0])
-            and all(_goes_on(found[-1][n], row[n], margins[n]) for n in filled)
+            and not _begins_row(row[0])
+            and all(_goes_on(found[-1][n], row[n], limits[n]) for n in filled)
         ):
             for n in filled:
                 found[-1][n] = [*found[-1][n], *row[n]]
         else:
             found.append([list(cell) for cell in row])
+    return found
+
+
+def _begins_row(cell: Sequence[Word]) -> bool:
+    """True for a first cell that is, or begins with, a label or heading: it goes on with nothing."""
+    if not cell:
+        return False
+    whole = " ".join(word.text for word in cell)
+    return any(label_of(one) is not None or heading_field(one) is not None for one in (whole, cell[0].text))
+
+
+def _wrapped_within(rows: Sequence[Sequence[Sequence[Word]]]) -> dict[int, float]:
+    """The numbers of rows that stand nearer to the one above than rows do that begin with a first cell, with the margin
+    of their lines: where the cells of a table are wrapped, the lines of one are nearer than two cells."""
+    distances = [_distance(_flat(above), _flat(below)) for above, below in pairwise(rows)]
+    begun = [distance for distance, row in zip(distances, rows[1:], strict=True) if row[0]]
+    if not begun:
+        return {}
+    near = [n for n, one in enumerate(distances, 1) if not rows[n][0] and one < NEARER * min(begun)]
+    found: dict[int, float] = {}
+    for column in range(1, len(rows[0])):
+        own = [n for n in near if [at for at, cell in enumerate(rows[n]) if cell] == [column] and rows[n - 1][column]]
+        above = [rows[n - 1][column] for n in own]
+        margin = max((cell[-1].box.right for cell in above), default=0.0)
+        ends = [cell for cell in above if margin - cell[-1].box.right < MARGIN_HEIGHTS * cell[-1].height]
+        widest = all(row[column][-1].box.right <= margin for row in rows if row[column])
+        if len(ends) > 1 or (widest and any(len(cell) >= MARGIN_WORDS for cell in ends)):
+            found |= dict.fromkeys(own, margin)
     return found
 
 
@@ -594,11 +641,11 @@ _NO_DIVISION = frozenset(["und", "oder", "bzw", "beziehungsweise", "sowie", "bis
 
 def _joint(last: str, first: str) -> tuple[bool, str]:
     """(whether the last sign of the line goes, what stands between both words)."""
-    if last[-1] in "-\u2010" and len(last) > 1 and last[-2].isalnum():
+    if last[-1] in "-\u2010" and len(last) > 1 and last[-2].isalnum() and "@" not in last:
         if first[0].islower() and last[-2].isalpha():
             return (False, " ") if first.rstrip(".,") in _NO_DIVISION else (True, "")
         return False, ""
-    if last[-1] == "/" and len(last) > 1:
+    if (last[-1] == "/" and len(last) > 1) or (last[-1] in "-\u2010" and "@" in last):
         return False, ""
     return False, " "
 
@@ -646,7 +693,7 @@ class _Writer:
 
     def _between(self, before: Word, word: Word, page: SheetPage) -> None:
         """A space, or what joins a divided word where the cell's text ran over a line's end."""
-        if word.box.left >= before.box.left and word.box.top < before.box.bottom:
+        if word.box.left > before.box.left and word.box.top < before.box.bottom:
             gap = Box(before.box.right, before.box.top, max(before.box.right, word.box.left), before.box.bottom)
             self.sign(" ", page.number, page.to_show(gap.lowered(before.raised)))
             return

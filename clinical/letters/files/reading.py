@@ -78,21 +78,21 @@ def read(data: bytes, recognised: Mapping[PageImage, bytes] | None = None) -> Pa
     if kind == "word":
         return word.read_word(data)
     pages = pdf.read_pdf(data) if kind == "pdf" else [PageWords(page, []) for page, _ in scan.images_of(data)]
-    found: dict[int, dict[Turn, bytes]] = {}
+    found: dict[int, dict[Turn, scan.RecognisedTable]] = {}
     for (number, turn), table in (recognised or {}).items():
-        found.setdefault(number, {})[turn] = table
+        found.setdefault(number, {})[turn] = scan.RecognisedTable(table)
     if recognised is None:
         missing = [PageImage(one.page.number, 0) for one in pages if not _is_text(one.words)]
     else:
         missing = [
             PageImage(number, scan.HALF)
             for number, tables in found.items()
-            if scan.HALF not in tables and not scan.is_legible(tables[0])
+            if scan.HALF not in tables and not tables[0].is_legible
         ]
     if missing:
         return Scanned(tuple(missing))
-    tables = ((one, found.get(one.page.number)) for one in pages)
-    return ordered([one if table is None else scan.recognised(one.page, table) for one, table in tables])
+    own = ((one, found.get(one.page.number)) for one in pages)
+    return ordered([one if tables is None else scan.recognised(one.page, tables) for one, tables in own])
 
 
 def page_image(data: bytes, number: int, width: int | None = None, turn: Turn = 0) -> bytes:

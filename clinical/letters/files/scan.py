@@ -108,27 +108,29 @@ class _Found(NamedTuple):
     line: tuple[str, ...]
 
 
-def is_legible(table: bytes) -> bool:
-    """False where the words that Tesseract found on a page are so poor that the page may lie otherwise."""
-    signs, sure = _certainty(table)
-    return sure >= LEGIBLE * signs
+class RecognisedTable:
+    """The words of Tesseract's table of a page, read once."""
+
+    def __init__(self, table: bytes) -> None:
+        self.words = list(_words(table))
+        self.sure = sum(len(one.text) * one.confidence for one in self.words)
+        """Sum of the confidence of the characters."""
+
+    @property
+    def is_legible(self) -> bool:
+        """False where the words are so poor that the page may lie otherwise."""
+        return self.sure >= LEGIBLE * sum(len(one.text) for one in self.words)
 
 
-def _certainty(table: bytes) -> tuple[int, float]:
-    """(characters, sum of their confidence) of what Tesseract found."""
-    words = list(_words(table))
-    return sum(len(one.text) for one in words), sum(len(one.text) * one.confidence for one in words)
-
-
-def recognised(page: SheetPage, tables: Mapping[Turn, bytes]) -> PageWords:
+def recognised(page: SheetPage, tables: Mapping[Turn, RecognisedTable]) -> PageWords:
     """The words that Tesseract found on a page, by the turn at which it was recognised: those of the best turn.
 
     Lines are level though the page lay askew; those that run downwards are read on the page as it is turned for them.
     """
-    turn = max(tables, key=lambda one: _certainty(tables[one])[1])
+    turn = max(tables, key=lambda one: tables[one].sure)
     whole = replace(page, source="ocr", turn=turn)
     blocks: dict[str, list[_Found]] = {}
-    for one in _words(tables[turn]):
+    for one in tables[turn].words:
         blocks.setdefault(one.line[0], []).append(one)
     level = [one for words in blocks.values() if not _runs_down(words) for one in words]
     down = [

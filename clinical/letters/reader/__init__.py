@@ -14,3 +14,15 @@ from clinical.letters.reader.statements import (
     StatementFeatures,
     statements_of,
 )
+from clinical.letters.reader.values import (
+    DILATIONS,
+    LEARNED,
+    VALUE_ROWS,
+    VALUE_STATES,
+    VALUES,
+    ValueFeatures,
+    ValueNet,
+    ValueTagger,
+    settled,
+    value_in,
+)

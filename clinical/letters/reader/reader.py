@@ -22,6 +22,7 @@ from clinical.letters.reader.names import given, is_name_word
 from clinical.letters.reader.parties import PartyReader
 from clinical.letters.reader.patient import AddressReader, PatientReader, stated_sex
 from clinical.letters.reader.question import question_of
+from clinical.letters.reader.values import ValueFeatures, settled
 from clinical.text import SourceText, dates_of
 
 _NUMBER = re.compile(r"[A-Z]{0,3}[-/]?\d(?:-[A-Z]{1,3}-|[\d./-])*(?:\s\d{2,})*")
@@ -99,6 +100,14 @@ class RulesReader:
 
     def read(self, kind: DocumentType) -> dict[str, Any]:
         """All fields of the document, as `read_letter`."""
+        form = self.by_rules(kind)
+        for field, value in settled(ValueFeatures(self.sheet, self.dates, form, kind), form).items():
+            outer, _, inner = field.partition(".")
+            form[outer][inner] = value
+        return form
+
+    def by_rules(self, kind: DocumentType) -> dict[str, Any]:
+        """All fields of the document by the rules alone, without the networks of single values."""
         title, _ = title_of(self.sheet)
         circumstances = Circumstances(SourceText(self.text), kind)
         choices = ChoiceReader(self.sheet, circumstances)

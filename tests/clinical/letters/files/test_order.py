@@ -15,7 +15,7 @@ from clinical.letters import extract_by_rules, placed
 from clinical.letters.files.order import ordered
 from clinical.letters.files.page_text import Box, SheetPage, unpacked
 from clinical.letters.files.reading import read
-from clinical.letters.files.scan import recognised
+from clinical.letters.files.scan import RecognisedTable, recognised
 from clinical.letters.files.words import spread, word_of
 from tests.written_files import LEADING, LEFT, SIZE, TOP, lying, pdf_of, scan_of
 
@@ -115,6 +115,48 @@ def test_a_cell_that_goes_on_below_is_one_cell():
 
 
 LONG = "Wir berichten über die Patientin, die sich vom 19. März bis zum 7. Mai in unserer stationären Behandlung be-"
+
+
+def test_lines_of_one_cell_stand_nearer_than_rows_and_are_joined_where_the_column_ends():
+    rows = [
+        (100, "Zuweiser", "Dr. med. Anna Kern-"),
+        (110, "", "Odermatt"),
+        (122, "", "Rheumatologie"),
+        (134, "", "anna@praxis-"),
+        (144, "", "kern-odermatt.example"),
+        (156, "Klasse", "[ ] allgemein  [ ] halb-"),
+        (166, "", "privat  [x] privat"),
+        (178, "Region", "Knie"),
+        (190, "Datum", "3.4.2026"),
+        (202, "Patient", "Max Muster"),
+    ]
+    found = read(drawn(*((x, y, told) for y, *cells in rows for x, told in zip((62, 160), cells, strict=True) if told)))
+    assert found.text.replace("\n\n", "\n") == (
+        "Zuweiser\tDr. med. Anna Kern-Odermatt\n\tRheumatologie\n\tanna@praxis-kern-odermatt.example\n"
+        "Klasse\t[ ] allgemein [ ] halbprivat [x] privat\nRegion\tKnie\nDatum\t3.4.2026\nPatient\tMax Muster"
+    )
+
+
+def test_lines_of_a_cell_that_had_room_for_more_stay_lines():
+    rows = [(100, "Zuweiser", "Dr. med. Anna Kern"), (110, "", "Rheuma"), (120, "", "6003 Luzern")]
+    rows += [(134, "Patient", "Max Mustermann, geboren am 4.5.1950 in Bern"), (148, "Region", "Knie")]
+    found = read(drawn(*((x, y, told) for y, *cells in rows for x, told in zip((62, 160), cells, strict=True) if told)))
+    assert found.text.startswith("Zuweiser\tDr. med. Anna Kern\n\tRheuma\n\t6003 Luzern\nPatient")
+
+
+def test_a_row_that_begins_with_a_label_is_no_part_of_the_row_above():
+    rows = [
+        (100, "Zuweiser", "Dr. med. Stephan Lanz", "Augenarzt FMH"),
+        (112, "Empfänger", "Augenklinik Bodensee", "Katarakt"),
+    ]
+    places = (62, 130, 250)
+    found = read(drawn(*((x, y, told) for y, *cells in rows for x, told in zip(places, cells, strict=True))))
+    assert found.text == ("Zuweiser\tDr. med. Stephan Lanz\tAugenarzt FMH\nEmpfänger\tAugenklinik Bodensee\tKatarakt")
+
+
+def test_three_spaces_in_a_line_of_many_words_divide_cells():
+    found = read(pdf_of(["Ihre Anmeldung wurde gespeichert.   Vorgang 556120   12.01.2026"]))
+    assert found.text == "Ihre Anmeldung wurde gespeichert.\tVorgang 556120\t12.01.2026"
 
 
 def test_wrapped_lines_are_joined_and_short_ones_are_not():
@@ -246,7 +288,7 @@ def test_an_address_of_mail_that_was_recognised_in_two_is_one_word():
     rows = ["level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\ttext"]
     for n, (left, text) in enumerate(((250, "E-Mail"), (500, "n.muster"), (760, "@praxis-muster.example"))):
         rows.append(f"5\t1\t1\t1\t1\t{n}\t{left}\t400\t230\t40\t90\t{text}")
-    found = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: ("\n".join(rows) + "\n").encode()})])
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: RecognisedTable(("\n".join(rows) + "\n").encode())})])
     assert found.text == "E-Mail n.muster@praxis-muster.example"
 
 
@@ -255,7 +297,7 @@ def test_a_value_that_was_poorly_recognised_is_to_be_looked_at():
     said = ("Herr", 95), ("Max", 95), ("Mustermann,", 95), ("geb.", 95), ("4.5.1950", 41)
     for n, (text, sure) in enumerate(said):
         rows.append(f"5\t1\t1\t1\t1\t{n}\t{250 + 300 * n}\t400\t280\t40\t{sure}\t{text}")
-    file = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: ("\n".join(rows) + "\n").encode()})])
+    file = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: RecognisedTable(("\n".join(rows) + "\n").encode())})])
     asked = ExtractRequest(document_type="arztbrief", text=file.text, evidence=True)
     answer = placed(asyncio.run(extract_by_rules(asked)), file)
     assert (answer.data.patient.nachname, answer.data.patient.geburtsdatum) == ("Mustermann", "1950-05-04")
@@ -280,7 +322,7 @@ def test_lines_of_a_page_that_lay_askew_are_level_and_their_boxes_are_not():
             top = 400 + 52 * line + round(0.03 * left)
             rows.append(f"5\t1\t1\t1\t{line}\t{word}\t{left}\t{top}\t300\t40\t90\tWort{line}{word}")
     table = ("\n".join(rows) + "\n").encode()
-    found = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: table})])
+    found = ordered([recognised(SheetPage(1, 595.2, 841.9), {0: RecognisedTable(table)})])
     assert found.text.split("\n") == [f"Wort{n}0\tWort{n}1\tWort{n}2" for n in range(6)]
     last = found.text.index("Wort02")
     assert found.places(last, last + 6)[0].boxes[0].top == pytest.approx((400 + 48) * 72 / 300, abs=0.1)

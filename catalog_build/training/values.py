@@ -1,0 +1,222 @@
+"""Training of the networks of a letter's single values (`clinical.letters.ValueFeatures`) on annotated letters.
+
+A word begins a value where a mark begins, and goes on where the mark does. Other places that say the same words are
+neither right nor wrong, and so are optional values. Measured by `python -m catalog_build statements --measure`: each
+group of authors by a network of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from catalog_build.training.letters import LabelledLetter
+from catalog_build.training.spans import groups_of
+from catalog_build.training.statements import moved
+from clinical.letters import (
+    DILATIONS,
+    LEARNED,
+    VALUE_ROWS,
+    VALUE_STATES,
+    RulesReader,
+    ValueFeatures,
+    ValueNet,
+    ValueTagger,
+    settled,
+    value_in,
+)
+
+SIZE: Final = 64
+"""Numbers of a word's vector."""
+NETS: Final = 1
+"""Networks that judge together."""
+ROUNDS, RATE, DECAY, BATCH = 16, 4e-3, 1e-5, 8
+"""Rounds over all letters, the highest rate of learning, the decay of weights, and letters of a step."""
+UNSEEN, UNSEEN_RULES, DROPPED = 0.2, 0.3, 0.25
+"""Shares of the features that a step does not see, of the letters without what the rules found, and of the numbers of
+each layer that are dropped."""
+_OUTSIDE: Final = -1
+
+Authors = Mapping[str, Sequence[LabelledLetter]]
+
+
+class ValueLesson(NamedTuple):
+    """The features of a letter's words (one run of rows, the place behind each word's, which of them are the rules'),
+    and the state of each word, -1 where nothing is learned."""
+
+    rows: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    of_rules: NDArray[np.bool_]
+    states: NDArray[np.int64]
+
+
+class ReadLetter(NamedTuple):
+    """A letter with what the rules found, and the words of its head and foot."""
+
+    letter: LabelledLetter
+    form: dict[str, object]
+    features: ValueFeatures
+
+
+def read_letter_by_rules(letter: LabelledLetter) -> ReadLetter:
+    """The letter as the rules alone read it."""
+    reader = RulesReader(letter.text)
+    form = reader.by_rules(letter.kind)
+    return ReadLetter(letter, form, ValueFeatures(reader.sheet, reader.dates, form, letter.kind))
+
+
+def value_lesson(read: ReadLetter) -> ValueLesson:
+    """A letter as a lesson."""
+    features, levels = read.features, read.features.levels
+    own = [
+        [*levels.letter, *levels.lines[word.line], *levels.pieces[word.piece], *levels.words[n]]
+        for n, word in enumerate(features.words)
+    ]
+    every = [*zip(own, levels.rules, strict=True)]
+    rows = np.array([*chain.from_iterable(chain(*both) for both in every)], dtype=np.int64)
+    marked = [*chain.from_iterable([*([False] * len(a)), *([True] * len(b))] for a, b in every)]
+    ends = np.cumsum([len(a) + len(b) for a, b in every])
+    return ValueLesson(rows, ends, np.array(marked, dtype=np.bool_), _states(read))
+
+
+def _states(read: ReadLetter) -> NDArray[np.int64]:
+    letter, features = read.letter, read.features
+    places = moved(letter.text, features.sheet.text)
+    states = np.zeros(len(features.words), dtype=np.int64)
+    unsure = np.zeros(len(features.words), dtype=np.bool_)
+    for value in (one for one in letter.values if one.field in LEARNED):
+        at = LEARNED.index(value.field)
+        elsewhere = np.array(features.occurring(value.field, value.stated or value.words))
+        words = _place(features, value.start, value.end, value.words, places)
+        if words is None:  # its columns were moved: only what stands once is known to stand there
+            words = np.flatnonzero(elsewhere).tolist() if (elsewhere == 1).sum() == 1 else []
+        unsure |= elsewhere > 0
+        if value.optional:
+            unsure[words] = True
+            continue
+        free = [n for n in words if states[n] == 0]
+        states[free] = 2 + 2 * at
+        states[[n for n in free if n == words[0]]] = 1 + 2 * at
+    states[unsure & (states == 0)] = _OUTSIDE
+    return states
+
+
+def _place(features: ValueFeatures, start: int, end: int, words: str, places: Sequence[int] | None) -> list[int] | None:
+    if places is None:
+        return None
+    first, last = places[start], places[end - 1] + 1
+    same = "".join(features.sheet.text[first:last].split()) == "".join(words.split())
+    return features.over(first, last) if same else None
+
+
+class _Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.EmbeddingBag(VALUE_ROWS, SIZE, mode="sum")
+        nn.init.normal_(self.table.weight, std=0.05)
+        self.layers = nn.ModuleList([nn.Conv1d(SIZE, SIZE, 3, dilation=one, padding=one) for one in DILATIONS])
+        self.out = nn.Linear(2 * SIZE, VALUE_STATES)
+
+    def forward(self, rows: torch.Tensor, starts: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+        seen = torch.split(torch.tanh(self.table(rows, starts)), sizes)
+        first = nn.functional.dropout(nn.utils.rnn.pad_sequence(list(seen), batch_first=True), DROPPED, self.training)
+        inside = torch.arange(max(sizes))[None, :] < torch.tensor(sizes)[:, None]
+        state = first.transpose(1, 2)
+        for layer in self.layers:
+            added = nn.functional.dropout(torch.relu(layer(state)), DROPPED, self.training)
+            state = (state + added) * inside[:, None, :]
+        said: torch.Tensor = self.out(torch.cat([state.transpose(1, 2), first], dim=2))[inside]
+        return said
+
+    def plain(self) -> ValueNet:
+        """The network as it is served."""
+        layers = tuple(
+            (weight.detach().permute(2, 1, 0).reshape(3 * SIZE, SIZE).numpy(), bias.detach().numpy())
+            for weight, bias in ((one.get_parameter("weight"), one.get_parameter("bias")) for one in self.layers)
+        )
+        table, out, bias = (one.detach().numpy() for one in (self.table.weight, self.out.weight.T, self.out.bias))
+        return ValueNet(table, layers, np.ascontiguousarray(out), bias)
+
+
+def train_values(letters: Iterable[LabelledLetter], nets: int = NETS) -> ValueTagger:
+    """The networks of annotated letters."""
+    lessons = [one for one in map(value_lesson, map(read_letter_by_rules, letters)) if len(one.states)]
+    return ValueTagger(tuple(_fitted(lessons, seed) for seed in range(nets)))
+
+
+def _fitted(lessons: Sequence[ValueLesson], seed: int) -> ValueNet:
+    torch.manual_seed(seed)
+    drawn = np.random.default_rng(seed)
+    net = _Net()
+    optimizer = torch.optim.AdamW(net.parameters(), RATE, weight_decay=DECAY)
+    batches = -(-len(lessons) // BATCH)
+    rates = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=ROUNDS * batches + 1, pct_start=0.1)
+    for _ in range(ROUNDS):
+        for batch in np.array_split(drawn.permutation(len(lessons)), batches):
+            own = [lessons[at] for at in batch]
+            rows, starts = _seen(own, drawn)
+            said = net(rows, starts, [len(one.states) for one in own])
+            states = torch.from_numpy(np.concatenate([one.states for one in own]))
+            loss = nn.functional.cross_entropy(said, states, ignore_index=_OUTSIDE, reduction="sum")
+            optimizer.zero_grad()
+            torch.autograd.backward(10 * loss / len(states))
+            nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+            optimizer.step()
+            rates.step()
+    return net.plain()
+
+
+def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows that a step sees, and where those of each word start."""
+    rows, starts, behind = [], [], 0
+    for one in lessons:
+        kept = drawn.random(len(one.rows)) >= UNSEEN
+        if drawn.random() < UNSEEN_RULES:
+            kept &= ~one.of_rules
+        before = np.concatenate([[0], np.cumsum(kept)])
+        starts.append(before[np.concatenate([[0], one.ends[:-1]])] + behind)
+        rows.append(one.rows[kept])
+        behind += int(kept.sum())
+    return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
+
+
+def values_left_out(authors: Authors, nets: int = 1) -> dict[str, tuple[int, int, int]]:
+    """Right, wrong and missing values, by the rules alone and beside the networks; each group of authors by networks of
+    the others."""
+    sums = {"rules": [0, 0, 0], "values": [0, 0, 0]}
+    for read, others in left_out_values(authors, nets):
+        for of, changed in (("rules", {}), ("values", others)):
+            for field in LEARNED:
+                have = changed.get(field, value_in(read.form, field))
+                for n, count in enumerate(_compared(read.letter, field, have)):
+                    sums[of][n] += count
+    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
+
+
+def left_out_values(authors: Authors, nets: int = 1) -> Iterator[tuple[ReadLetter, dict[str, str]]]:
+    """Every letter as the rules read it, with what networks of other authors would change."""
+    known = {name: [read_letter_by_rules(letter) for letter in letters] for name, letters in authors.items()}
+    lessons = {name: [value_lesson(one) for one in read if one.features.words] for name, read in known.items()}
+    for own, others in groups_of(authors):
+        learned = [lesson for name in others for lesson in lessons[name]]
+        tagger = ValueTagger(tuple(_fitted(learned, seed) for seed in range(nets)))
+        for read in (one for name in own for one in known[name]):
+            yield read, settled(read.features, read.form, tagger)
+
+
+def _compared(letter: LabelledLetter, field: str, said: str | None) -> tuple[bool, bool, bool]:
+    """(right, wrong, missing) of one value, by its words."""
+    want = value_in(letter.data, field)
+    good = [want, *letter.accept.get(field, ())]
+    is_right = said is not None and _bare(said) in map(_bare, good)
+    return is_right, said is not None and not is_right, not is_right and want is not None and None not in good
+
+
+def _bare(value: str | None) -> str:
+    return "".join(filter(str.isalnum, value or "")).casefold()

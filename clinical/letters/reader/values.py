@@ -1,0 +1,537 @@
+"""Single values of a letter, word by word: a network beside the rules that has learned whose house, name and number.
+
+The rules know forms that were seen. The words of head and foot are read again, each with its shape, its piece of the
+line, the line, the block, the label, and what the rules found there: a convolutional network with growing dilation (Yu
+and Koltun 2016) judges for each word whether the value of a field begins there or goes on. The likeliest place of a
+field is its value where the rules have none, or one that the network holds for wrong (`settled`). Learned from
+annotated letters (`catalog_build.training.values`).
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import as_file, files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from clinical.contract import DocumentType
+from clinical.letters.labels import heading_field, label_of
+from clinical.letters.layout import LetterLayout
+from clinical.letters.reader.kinds import SPECIALTY, kind_of
+from clinical.letters.reader.names import doctor_in, given, is_name_word
+from clinical.letters.reader.parties.head import ADDRESSED, REACHED
+from clinical.letters.reader.parties.houses import (
+    BARE_PHONE,
+    CLINIC,
+    DEPARTMENT,
+    HOUSE,
+    LEADER,
+    MAIL,
+    PLACE,
+    STREET_NAMED,
+)
+from clinical.text import DateMention, dates_of
+
+Numbers = NDArray[np.float32]
+
+VALUES: Final = "values.safetensors"
+_CONTACT: Final = ("institution", "abteilung", "name", "strasse", "plz", "ort", "telefon", "email")
+_OF_PATIENT: Final = (
+    *("nachname", "vorname", "geburtsdatum", "strasse", "plz", "ort", "versichertennummer", "fallnummer"),
+)
+LEARNED: Final = (
+    "dokument.typ",
+    "dokument.datum",
+    *(f"patient.{one}" for one in _OF_PATIENT),
+    "versicherung.name",
+    *(f"absender.{one}" for one in _CONTACT),
+    *(f"empfaenger.{one}" for one in _CONTACT),
+)
+"""The fields; the state of a word is 0 outside of every value, 1 + 2 n where that of field n begins, 2 + 2 n within."""
+VALUE_STATES: Final = 1 + 2 * len(LEARNED)
+VALUE_ROWS: Final = 1 << 14
+"""Hashed features."""
+DILATIONS: Final = (1, 2, 4, 8, 16, 32)
+"""Distances of the words that a layer sees beside each."""
+_NAMES: Final = ("patient.nachname", "patient.vorname")
+_ADDRESSES: Final = frozenset(
+    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("strasse", "plz", "ort")
+)
+_BY_RULES: Final = "dokument.datum"
+"""The field whose value the rules alone decide: a day has its role from a label, and has none without."""
+FILL, CHANGE, DOUBTED = 0.65, 0.5, 0.2
+"""Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
+has less than the last (`python -m catalog_build statements --measure`)."""
+GOES_ON: Final = 0.2
+"""Probability from which a value goes on where it is likelier than a word outside of every value."""
+HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
+"""Lines that are read from the top: at most, behind the head, behind the salutation, at least."""
+ABOVE_CLOSING, FOOT_LINES = 3, 18
+"""Lines that are read above the closing formula, or at the end where there is none."""
+LINE_MAX, WORDS_MAX = 300, 700
+"""Characters of a line, and words of a letter, that are read."""
+FORMAT: Final = "befund-values-1"
+
+_DAYS: Final = frozenset(("dokument.datum", "patient.geburtsdatum"))
+_TOKEN: Final = re.compile(r"[^\W_]+(?:[.'’\-@/&+:]+[^\W_]+)*\.?|[+(]\d[\d)]*|[§*&]")
+_PARTED: Final = re.compile(
+    r"\t+|\s{2,}|\s*[|·•]\s*|\s*,\s+|\s*;\s+|\s*:\s+|:$|\s[-–—]{1,3}\s|[()\[\]]|\s/\s|(?<=[a-zäöüß]{3})\.\s+"
+)
+_PLAIN: Final = re.compile(r"[^\W\d_]+|\d+")
+_FIRST_CELL: Final = re.compile(r":|\t|\s{2,}")
+_PROSE: Final = 160
+"""Characters of a line from which on it is prose."""
+_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+    "plz": re.compile(r"\d{4,5}"),
+    "email": MAIL,
+    "telefon": re.compile(r"[+(]?[\d ()/.–-]{4,24}\d"),
+    "nachname": re.compile(r"[^\W\d_][^\d]{1,39}"),
+    "vorname": re.compile(r"[^\W\d_][^\d]{1,39}"),
+    "versichertennummer": re.compile(r"[A-Z]?[\d][\d ./-]{4,24}[A-Z]?[\d ]*"),
+    "fallnummer": re.compile(r"(?=.*\d\d)[\w./ -]{4,24}"),
+    "ort": re.compile(r"[^\W\d_a-zäöü].{1,48}"),
+}
+"""Form of a value, by the ending of its field."""
+
+
+class _Word(NamedTuple):
+    """A word of the sheet's text: its place, its line, its piece of the line, its number there, and the gap before."""
+
+    start: int
+    end: int
+    line: int
+    piece: int
+    at: int
+    gap: str
+
+
+class ValueLevels(NamedTuple):
+    """Rows of hashed features: of the letter, of each line, piece and word, and of what the rules say of each word."""
+
+    letter: list[int]
+    lines: dict[int, list[int]]
+    pieces: list[list[int]]
+    words: list[list[int]]
+    rules: list[list[int]]
+
+
+class PlacedValue(NamedTuple):
+    """The likeliest place of a field's value: the first and last of its words, and how probable it is."""
+
+    likely: float
+    first: int
+    last: int
+
+
+def _hashed(names: Iterable[str]) -> list[int]:
+    return [zlib.crc32(name.encode("utf-8", "replace")) % VALUE_ROWS for name in names]
+
+
+def _bucket(number: float, bounds: Sequence[float]) -> int:
+    return sum(number > one for one in bounds)
+
+
+def _shape(word: str) -> str:
+    if word[0].isdigit():
+        return "0" * min(len(word), 6)
+    if len(word) > 1 and word.isupper():
+        return "AA"
+    return ("Aa" if word[0].isupper() else "a") + ("+" if len(word) > 3 else "")
+
+
+def value_in(form: Mapping[str, Any], field: str) -> str | None:
+    """The value of a field in the shape of the contract's `data`."""
+    outer, _, inner = field.partition(".")
+    return (form.get(outer) or {}).get(inner)
+
+
+class ValueFeatures:
+    """The words of a letter's head and foot, and their features. `form`: what the rules found."""
+
+    def __init__(
+        self, sheet: LetterLayout, dates: Sequence[DateMention], form: Mapping[str, Any], kind: DocumentType
+    ) -> None:
+        self.sheet, self.dates, self.kind = sheet, dates, kind
+        self.words: list[_Word] = []
+        self.pieces: list[str] = []
+        for n in self._lines():
+            self._add(n)
+        del self.words[WORDS_MAX:]
+        self._plain = [
+            [one.casefold() for one in _PLAIN.findall(sheet.text[word.start : word.end])] for word in self.words
+        ]
+        self._said = {field: self.occurring(field, value_in(form, field)) for field in LEARNED}
+
+    def _lines(self) -> list[int]:
+        """The numbers of the lines of head and foot."""
+        sheet, count = self.sheet, len(self.sheet.lines)
+        greeted = sheet.greeting + BELOW_GREETING if sheet.greeting < count else 0
+        head = min(max(sheet.head_end + BELOW_HEAD, greeted, LEAST_LINES), HEAD_LINES, count)
+        foot = max(min(sheet.closing, count) - ABOVE_CLOSING, count - FOOT_LINES, head)
+        return [n for n in range(count) if n < head or n >= foot]
+
+    def _add(self, n: int) -> None:
+        line, base = self.sheet.lines[n][:LINE_MAX], self.sheet.starts[n]
+        cuts = [(0, 0), *(found.span() for found in _PARTED.finditer(line)), (len(line), len(line))]
+        behind: int | None = None
+        for (_, first), (last, _) in pairwise(cuts):
+            found = list(_TOKEN.finditer(line, first, last)) if first < last else []
+            if not found:
+                continue
+            for at, one in enumerate(found):
+                if behind is None:
+                    gap = "\n" if n == 0 or self.sheet.lines[n - 1].strip() else "\n\n"
+                else:
+                    gap = re.sub(r"\s{2,}|\t", "  ", line[behind : one.start()])[:5]
+                self.words.append(_Word(base + one.start(), base + one.end(), n, len(self.pieces), at, gap))
+                behind = one.end()
+            self.pieces.append(line[found[0].start() : found[-1].end()])
+
+    def over(self, start: int, end: int) -> list[int]:
+        """The numbers of the words that share characters with a place of the sheet's text."""
+        return [n for n, word in enumerate(self.words) if word.start < end and word.end > start]
+
+    def occurring(self, field: str, value: str | None) -> list[int]:
+        """Of each word 0 outside of the places that say a value, 1 where one begins, 2 where it goes on."""
+        found = [0] * len(self.words)
+        if not value:
+            return found
+        if field in _DAYS:
+            days = (one for one in self.dates if value in (one.iso(), one.iso(birth=True)))
+            for words in (self.over(one.start, one.end) for one in days):
+                for n in words:
+                    found[n] = 1 + (n > words[0])
+            return found
+        sought = [one.casefold() for one in _PLAIN.findall(value)]
+        every = [(one, n) for n, words in enumerate(self._plain) for one in words]
+        for at in range(len(every) - len(sought) + 1) if sought else ():
+            if every[at][0] == sought[0] and [one for one, _ in every[at : at + len(sought)]] == sought:
+                places = sorted({n for _, n in every[at : at + len(sought)]})
+                for n in places:
+                    found[n] = found[n] if found[n] == 1 else 1 + (n > places[0])
+        return found
+
+    @cached_property
+    def levels(self) -> ValueLevels:
+        """The rows of the hashed features."""
+        known = [self._kinds(one) for one in self.pieces]
+        held: dict[int, dict[int, None]] = {}
+        for word in self.words:
+            held.setdefault(word.line, {})[word.piece] = None
+        lines = {n: _hashed(self._of_line(n, (one for at in own for one in known[at]))) for n, own in held.items()}
+        sizes = [0] * len(self.pieces)
+        for word in self.words:
+            sizes[word.piece] += 1
+        pieces = []
+        for n, kinds in enumerate(known):
+            before, joined = known[n - 1] if n else [], " ".join(kinds)
+            own = [*(f"k {one}" for one in kinds), f"ks {joined}", f"ks- {' '.join(before)}"]
+            pieces.append(_hashed([*own, f"m {_bucket(sizes[n], (1, 2, 3, 4, 6, 10))}"]))
+        words = [_hashed(self._of_word(n, " ".join(known[word.piece]), sizes)) for n, word in enumerate(self.words)]
+        there = [f"g {field}" for field in LEARNED if any(self._said[field])]
+        rules = [
+            _hashed([*there, *(f"r {field} {self._said[field][n]}" for field in LEARNED if self._said[field][n])])
+            for n in range(len(self.words))
+        ]
+        return ValueLevels(_hashed([f"doc {self.kind}"]), lines, pieces, words, rules)
+
+    def _kinds(self, piece: str) -> list[str]:
+        """Kinds of thing that a piece of a line may be."""
+        numbered = any(map(str.isdigit, piece))
+        named = {
+            "house": HOUSE.search(piece),
+            "clinic": CLINIC.search(piece),
+            "part": DEPARTMENT.search(piece),
+            "specialty": SPECIALTY.match(piece),
+            "place": numbered and PLACE.search(f" {piece}"),
+            "phone": numbered and BARE_PHONE.match(piece),
+            "date": numbered and dates_of(piece),
+            "doctor": doctor_in(piece),
+            "leader": LEADER.search(piece),
+            "title": kind_of(piece),
+            "street": numbered and STREET_NAMED.search(piece),
+        }
+        label, heading = label_of(piece), heading_field(piece)
+        found = [name for name, there in named.items() if there]
+        return [
+            *found,
+            *([f"label {label}"] if label else []),
+            *([f"heading {heading}"] if heading is not None else []),
+        ]
+
+    @cached_property
+    def _blocks(self) -> dict[int, tuple[int, int, int]]:
+        """Of each line the number of its block, its own number there, and the block's size."""
+        blocks = self.sheet.blocks(0, len(self.sheet.lines))
+        return {n: (number, n - one.start, len(one)) for number, one in enumerate(blocks) for n in one}
+
+    @cached_property
+    def _labelled(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for one in self.sheet.labelled:
+            found.setdefault(one.at, []).extend((f"label {one.field}", f"owner {one.owner}"))
+        return found
+
+    def _of_line(self, n: int, held: Iterable[str]) -> list[str]:
+        """Names of a line's features. `held`: the kinds of its pieces."""
+        sheet, count = self.sheet, len(self.sheet.lines)
+        told = sheet.lines[n].strip()
+        named = {
+            "addressed": ADDRESSED.match(told),
+            "reached": REACHED.search(told[:LINE_MAX]),
+            "prose": len(told) > _PROSE,
+        }
+        kinds = [*(name for name, there in named.items() if there), *dict.fromkeys(held)]
+        block, row, size = self._blocks.get(n, (99, 0, 0))
+        where = "head" if n < sheet.greeting else "greeting" if n == sheet.greeting else "body"
+        where = "close" if where == "body" and n >= sheet.closing else where
+        away = abs(n - (sheet.greeting if where == "head" else sheet.closing))
+        indent = len(sheet.lines[n]) - len(sheet.lines[n].lstrip())
+        return [
+            *(f"lk {one}" for one in kinds),
+            f"lks {' '.join(kinds)}",
+            f"block {min(block, 9)}",
+            f"row {min(row, 6)}",
+            f"block {min(block, 9)} {min(row, 5)}",
+            f"size {_bucket(size, (1, 2, 3, 5, 8, 12))}",
+            f"n {_bucket(n, (0, 1, 2, 3, 5, 8, 12, 18, 25, 35, 50))}",
+            f"left {_bucket(count - n, (1, 2, 3, 5, 8, 12, 20, 40))}",
+            f"indent {_bucket(indent, (0, 3, 10, 25, 40, 60))}",
+            f"where {where}",
+            f"where {where} {_bucket(away, (0, 1, 2, 3, 5, 8, 13))}",
+            f"greets {sheet.greeting < count}",
+            f"head {n < sheet.head_end}",
+            f"doc {self.kind} {min(block, 6)}",
+            *(f"line {one}" for one in self._labelled.get(n, ())[:6]),
+            f"cell {_FIRST_CELL.split(told, maxsplit=1)[0][:40].casefold()}",
+        ]
+
+    @cached_property
+    def _greeted(self) -> frozenset[str]:
+        line = self.sheet.lines[self.sheet.greeting] if self.sheet.greeting < len(self.sheet.lines) else ""
+        return frozenset(one.casefold() for one in _PLAIN.findall(line[:LINE_MAX]) if len(one) > 3)
+
+    @cached_property
+    def _signed(self) -> frozenset[str]:
+        last = self.sheet.lines[max(0, min(self.sheet.closing, len(self.sheet.lines) - 8)) :]
+        return frozenset(one.casefold() for line in last for one in _PLAIN.findall(line[:LINE_MAX]) if len(one) > 3)
+
+    @cached_property
+    def _patient(self) -> frozenset[str]:
+        named = ("patient.nachname", "patient.vorname")
+        return frozenset(one for name in named for n, at in enumerate(self._said[name]) if at for one in self._plain[n])
+
+    def _of_word(self, n: int, kinds: str, sizes: Sequence[int]) -> list[str]:
+        word = self.words[n]
+        text, plain = self.sheet.text[word.start : word.end], self._plain[n]
+        behind = self.words[n + 1].gap if n + 1 < len(self.words) else "end"
+        low, shape = text.casefold().rstrip("."), _shape(text)
+        low = re.sub(r"\d", "0", low) if text[0].isdigit() else low
+        named = is_name_word(text)
+        found = [
+            f"w {low}",
+            f"s {low[-4:]}",
+            f"p {low[:4]}",
+            f"shape {shape}",
+            f"stop {text[-1] == '.'}",
+            f"gap {word.gap}",
+            f"shape {shape} {word.gap}",
+            f"gap> {behind}",
+            f"gaps {word.gap} {behind}",
+            f"at {min(word.at, 4)}",
+            f"from end {min(sizes[word.piece] - word.at, 4)}",
+            f"given {_bucket(given(text), (0, 0.5, 1, 2))} {named}",
+            f"named {named} {shape}",
+            f"ks {min(word.at, 4)} {kinds}",
+            f"column {_bucket(word.start - self.sheet.starts[word.line], (0, 3, 10, 25, 40, 60))}",
+        ]
+        if text[0].isdigit():
+            found.append(f"number {len(text)} {low[:14]}")
+        if "@" in text:
+            found.append("mail")
+        told = {"greeted": self._greeted, "signed": self._signed, "patient": self._patient}
+        return found + [name for name, words in told.items() if any(one in words for one in plain)]
+
+    def said(self, n: int, field: str) -> int:
+        """Verdict of `occurring` on a word and the rules' value of a field."""
+        return self._said[field][n]
+
+    def is_anothers(self, field: str, place: PlacedValue) -> bool:
+        """True for a party's address on a line that names the patient, and for words of the patient's other name."""
+        if field in _NAMES:
+            other = _NAMES[field == _NAMES[0]]
+            return any(self._said[other][n] for n in range(place.first, place.last + 1))
+        line = self.words[place.first].line
+        return field in _ADDRESSES and any(
+            said and self.words[n].line == line for n, said in enumerate(self._said[_NAMES[0]])
+        )
+
+    def text(self, field: str, place: PlacedValue) -> str | None:
+        """The value at a place as it is written, or as a day; None where it has not the form of the field."""
+        start, end = self.words[place.first].start, self.words[place.last].end
+        value = " ".join(self.sheet.text[start:end].split()).strip(" ,;:")
+        if field in _DAYS:
+            found = next(iter(dates_of(value)), None)
+            return found.iso(birth=field == "patient.geburtsdatum") if found else None
+        if value.count("(") > value.count(")") and self.sheet.text[end : end + 1] == ")":
+            value += ")"
+        if value.endswith(".") and len(value.split()[-1]) > 4:
+            value = value[:-1]
+        form = _FORMS.get(field.partition(".")[2])
+        return value if value and (form is None or form.fullmatch(value)) else None
+
+
+@dataclass(frozen=True)
+class ValueNet:
+    """One network: the vectors of the hashed features, the layers (weights by three places, bias), and the states."""
+
+    table: Numbers
+    layers: tuple[tuple[Numbers, Numbers], ...]
+    out: Numbers
+    bias: Numbers
+
+    def judge(self, features: ValueFeatures) -> Numbers:
+        """The probability of each word for each state: shape (words, VALUE_STATES)."""
+        levels = features.levels
+        lines = dict(zip(levels.lines, self._sums(levels.lines.values()), strict=True))
+        pieces, words = self._sums(levels.pieces), self._sums(levels.words)
+        around = np.stack([lines[word.line] + pieces[word.piece] for word in features.words])
+        said = self._sums([[*levels.letter, *own] for own in levels.rules])
+        first = np.tanh(words + said + around)
+        state = first
+        for dilation, (weights, bias) in zip(DILATIONS, self.layers, strict=True):
+            around = np.concatenate([_beside(state, -dilation), state, _beside(state, dilation)], axis=1)
+            state = state + np.maximum(around @ weights + bias, 0)
+        logits = np.concatenate([state, first], axis=1) @ self.out + self.bias
+        likely = np.exp(logits - logits.max(axis=1, keepdims=True))
+        result: Numbers = likely / likely.sum(axis=1, keepdims=True)
+        return result
+
+    def _sums(self, rows: Iterable[Sequence[int]]) -> Numbers:
+        """The sum of the vectors of each group of rows, none of them empty."""
+        groups = [*rows]
+        sizes = np.array([len(one) for one in groups])
+        every = np.array([row for one in groups for row in one], dtype=np.int64)
+        found: Numbers = np.add.reduceat(self.table[every], np.cumsum(sizes) - sizes, axis=0)
+        return found
+
+
+def _beside(state: Numbers, away: int) -> Numbers:
+    """The rows of the words so far behind each; 0 where there is none."""
+    found = np.zeros_like(state)
+    if abs(away) < len(state):
+        if away > 0:
+            found[:-away] = state[away:]
+        else:
+            found[-away:] = state[:away]
+    return found
+
+
+@dataclass(frozen=True)
+class ValueTagger:
+    """Networks that judge together."""
+
+    nets: tuple[ValueNet, ...]
+
+    def judge(self, features: ValueFeatures) -> Numbers:
+        """The mean probability of each word for each state."""
+        if not features.words:
+            return np.zeros((0, VALUE_STATES), dtype=np.float32)
+        found: Numbers = np.mean([net.judge(features) for net in self.nets], axis=0)
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write one safetensors file, the table one byte a weight."""
+        tensors: dict[str, NDArray[Any]] = {}
+        for n, net in enumerate(self.nets):
+            scale = np.abs(net.table).max(axis=0) / 127 + 1e-9
+            tensors |= {f"{n} table": np.round(net.table / scale).astype(np.int8), f"{n} scale": scale}
+            tensors |= {f"{n} out": net.out.astype(np.float16), f"{n} bias": net.bias.astype(np.float16)}
+            for at, (weights, bias) in enumerate(net.layers):
+                tensors |= {f"{n} weights {at}": weights.astype(np.float16), f"{n} bias {at}": bias.astype(np.float16)}
+        save_file({name: np.ascontiguousarray(one) for name, one in tensors.items()}, path, {"format": FORMAT})
+
+    @classmethod
+    def load(cls, path: Path) -> ValueTagger:
+        """Read what `save` wrote. Raises ValueError for weights of another shape."""
+        with safe_open(path, framework="numpy") as file:
+            written = (file.metadata() or {}).get("format")
+            found = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118 # no dict
+        count = sum(name.endswith("table") for name in found)
+        shaped = all(
+            found[f"{n} table"].shape[0] == VALUE_ROWS and found[f"{n} bias"].shape == (VALUE_STATES,)
+            for n in range(count)
+        )
+        if written != FORMAT or not count or not shaped:
+            remedy = "train it again: python -m catalog_build statements"
+            raise ValueError(f"{path.name} was trained for another reading; {remedy}")
+        return cls(tuple(_net(found, n) for n in range(count)))
+
+
+def _net(found: Mapping[str, Numbers], n: int) -> ValueNet:
+    layers = tuple((found[f"{n} weights {at}"], found[f"{n} bias {at}"]) for at in range(len(DILATIONS)))
+    return ValueNet(found[f"{n} table"] * found[f"{n} scale"], layers, found[f"{n} out"], found[f"{n} bias"])
+
+
+@cache
+def value_tagger() -> ValueTagger:
+    """The networks of the package."""
+    with as_file(files("clinical.letters.reader") / VALUES) as path:
+        return ValueTagger.load(path)
+
+
+def _best(likely: Numbers, field: int) -> PlacedValue:
+    """The likeliest place of a field: as probable as the least probable of its words, and of its end."""
+    begins, within, outside = likely[:, 1 + 2 * field], likely[:, 2 + 2 * field], likely[:, 0]
+    found = PlacedValue(0.0, 0, 0)
+    for first in np.argsort(-begins)[:3].tolist():
+        last = first
+        while last + 1 < len(likely) and within[last + 1] > max(GOES_ON, float(outside[last + 1])):
+            last += 1
+        ends = 1 - float(likely[last + 1, 2::2].sum()) if last + 1 < len(likely) else 1.0
+        found = max(
+            found, PlacedValue(min(float(begins[first]), *within[first + 1 : last + 1].tolist(), ends), first, last)
+        )
+    return found
+
+
+def _of_rules(features: ValueFeatures, likely: Numbers, field: int) -> float | None:
+    """Probability of the likeliest place of the rules' value; None where it stands in none that was read."""
+    name, found = LEARNED[field], None
+    for first in (n for n in range(len(likely)) if features.said(n, name) == 1):
+        last = first
+        while last + 1 < len(likely) and features.said(last + 1, name) == 2:
+            last += 1
+        states = [likely[first, 1 + 2 * field], *likely[first + 1 : last + 1, 2 + 2 * field]]
+        found = max(found or 0.0, float(min(states)))
+    return found
+
+
+def settled(features: ValueFeatures, form: Mapping[str, Any], tagger: ValueTagger | None = None) -> dict[str, str]:
+    """The values by field that are others than the rules' in `form`, and no part of them. `tagger`: in place of the
+    shipped networks."""
+    likely = (tagger or value_tagger()).judge(features)
+    found: dict[str, str] = {}
+    for n, field in enumerate(LEARNED) if len(likely) else ():
+        if field == _BY_RULES:
+            continue
+        place, said = _best(likely, n), value_in(form, field)
+        if said is None:
+            taken = place.likely >= FILL
+        else:
+            own = _of_rules(features, likely, n)
+            within = all(features.said(at, field) for at in range(place.first, place.last + 1))
+            taken = own is not None and own <= DOUBTED and place.likely >= CHANGE and not within
+        if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
+            found[field] = value
+    return found

@@ -1,0 +1,67 @@
+"""The networks of a letter's single values: what an author marked becomes lessons, is learned, and kept in a file."""
+
+import numpy as np
+import pytest
+
+from catalog_build.training.letters import parse_letters
+from catalog_build.training.values import read_letter_by_rules, train_values, value_lesson, values_left_out
+from clinical.letters import LEARNED, VALUE_STATES, ValueTagger, settled
+
+LETTER = """### arztbrief
+{{Haus Sonnwend|absender.institution}}, {{{street} 4|absender.strasse}}, {{8006|absender.plz}} {{Zürich|absender.ort}}
+
+{{{day}. März 2026|dokument.datum=2026-03-{day:02d}}}
+
+Betr.: {{Anna|patient.vorname}} {{{name}|patient.nachname}}, geb. {{03.04.1950|patient.geburtsdatum=1950-04-03}}
+
+Sehr geehrter Herr {{Moos|empfaenger.name?}}, die Patientin Anna {name} war bei uns.
+"""
+
+
+def letters(folder, name, count=4):
+    file = folder / f"{name}.txt"
+    people = ("Kern", "Brunner", "Sommer", "Winter")
+    told = (LETTER.format(day=n + 3, name=people[n], street=("Seeweg", "Hofgasse")[n % 2]) for n in range(count))
+    file.write_text("\n===\n".join(told), "utf-8")
+    return parse_letters(file)
+
+
+def test_marks_become_states_of_words_and_what_stands_elsewhere_or_may_be_left_out_is_not_learned(tmp_path):
+    read = read_letter_by_rules(letters(tmp_path, "l98")[0])
+    lesson = value_lesson(read)
+    text = read.features.sheet.text
+    states = [(text[one.start : one.end], int(at)) for one, at in zip(read.features.words, lesson.states, strict=True)]
+    begins = {field: 1 + 2 * n for n, field in enumerate(LEARNED)}
+    house = begins["absender.institution"]
+    assert states[:2] == [("Haus", house), ("Sonnwend", house + 1)]
+    assert [at for word, at in states if word == "Kern"] == [begins["patient.nachname"], -1]
+    assert [at for word, at in states if word == "Moos"] == [-1]
+    assert [at for word, at in states if word == "geehrter"] == [0]
+    assert len(lesson.rows) == len(lesson.of_rules) == lesson.ends[-1]
+
+
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler")
+def test_what_was_marked_is_found_again_and_the_file_judges_as_what_was_learned(tmp_path):
+    every = [one for name in ("l97", "l98", "l99") for one in letters(tmp_path, name)]
+    tagger = train_values(every * 4, nets=2)
+    read = read_letter_by_rules(every[1])
+    empty = {name: {} for name in ("dokument", "patient", "versicherung", "absender", "empfaenger")}
+    found = settled(read.features, empty, tagger)
+    assert found["absender.institution"] == "Haus Sonnwend"
+    assert found["absender.strasse"] == "Hofgasse 4"
+    assert found["patient.nachname"] == "Brunner"
+    assert found["patient.geburtsdatum"] == "1950-04-03"
+    assert "dokument.datum" not in found
+    assert "empfaenger.email" not in found
+    tagger.save(tmp_path / "w.safetensors")
+    likely, again = (one.judge(read.features) for one in (tagger, ValueTagger.load(tmp_path / "w.safetensors")))
+    assert likely.shape == (len(read.features.words), VALUE_STATES)
+    np.testing.assert_allclose(again, likely, atol=0.05)
+
+
+def test_each_author_is_judged_by_networks_of_others(tmp_path):
+    authors = {name: letters(tmp_path, name) for name in ("l97", "l98", "l99")}
+    sums = values_left_out(authors)
+    assert set(sums) == {"rules", "values"}
+    for right, _, missing in sums.values():
+        assert 12 * 8 <= right + missing <= 12 * 9
