@@ -89,6 +89,7 @@ class FoundMentions(NamedTuple):
     category: Ints  # (m,)
     part: Ints  # (m,)
     said: tuple[tuple[str, str], ...] = ()  # of written inputs the words of each, and its first code
+    told: tuple[bool, ...] = ()  # whether its claim was read as it is written: else no code could be right
 
 
 def examples(
@@ -120,6 +121,7 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     known = commonness_without(index.catalog, sets)
     found: list[tuple[Vectors, bool, int, int]] = []
     said: list[tuple[str, str]] = []
+    told: list[bool] = []
     read = progress(
         _first_codes(index, [one.text for one in written]), "second stage", "inputs read", total=len(written)
     )
@@ -131,30 +133,37 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
                 own[_COMMON] += known[one.source][number]
                 found.append((own, code in one.right, int(index.kinds.category[number]), sets.index(one.source)))
                 said.append((" ".join(folded_words(one.text[start:end])), code))
+                claim = "history" if own[_HISTORY] else "family" if own[_FAMILY] else "present"
+                told.append(one.says(start, end, claim))
     rows = np.stack([row for row, _, _, _ in found]) if found else np.zeros((0, len(COLUMNS)), dtype=np.float32)
     right = np.array([one for _, one, _, _ in found], dtype=bool)
     category = np.array([one for _, _, one, _ in found], dtype=np.int64)
     parts = np.array([one for _, _, _, one in found], dtype=np.int64)
-    return FoundMentions(rows, right, category, parts, tuple(said))
+    return FoundMentions(rows, right, category, parts, tuple(said), tuple(told))
 
 
 def experienced(found: FoundMentions, before: Experience) -> tuple[FoundMentions, Experience]:
     """The finds with their columns of experience, each by what all sets but its own tell; and what all of them do. Of
-    words alone that is kept which HANDS sets have: that of one is its manner of writing."""
+    words alone that is kept which HANDS sets have: that of one is its manner of writing. What was read with another
+    claim than it has tells nothing of its words."""
     if not found.said:
         return found, before
     hands: dict[tuple[str, str], set[int]] = {}
-    for key, part in zip(found.said, found.part.tolist(), strict=True):
-        hands.setdefault(key, set()).add(part)
+    told = [at for at, counts in enumerate(found.told) if counts]
+    for at in told:
+        hands.setdefault(found.said[at], set()).add(int(found.part[at]))
     kept = {*(key for key, parts in hands.items() if len(parts) >= HANDS), *before.seen}
-    told = [(*key, bool(right)) for key, right in zip(found.said, found.right.tolist(), strict=True)]
-    rows, at = found.rows.copy(), [COLUMNS.index(name) for name in OF_EXPERIENCE]
+
+    def known(some: Sequence[int]) -> Experience:
+        return before.with_more((*found.said[at], bool(found.right[at])) for at in some).only(kept)
+
+    rows, columns = found.rows.copy(), [COLUMNS.index(name) for name in OF_EXPERIENCE]
     for part in set(found.part.tolist()):
+        others = known([at for at in told if found.part[at] != part])
         own = np.flatnonzero(found.part == part).tolist()
-        others = np.flatnonzero(found.part != part).tolist()
-        known = before.with_more(told[n] for n in others).only(kept)
-        rows[np.ix_(own, at)] = [known.columns(found.said[n][0].split(" "), found.said[n][1]) for n in own]
-    return found._replace(rows=rows), before.with_more(told).only(kept)
+        keys = [found.said[at] for at in own]
+        rows[np.ix_(own, columns)] = [others.columns(words.split(" "), code) for words, code in keys]
+    return found._replace(rows=rows), known(told)
 
 
 def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tuple[int, int, str, Vectors]]]:
@@ -163,7 +172,8 @@ def _first_codes(index: SearchIndex, texts: Sequence[str]) -> Iterator[list[tupl
         yield from index.first_codes(texts[begin : begin + TOGETHER])
 
 
-_ELSEWHERE: Final = [COLUMNS.index("history"), COLUMNS.index("family")]
+_HISTORY, _FAMILY = COLUMNS.index("history"), COLUMNS.index("family")
+_ELSEWHERE: Final = [_HISTORY, _FAMILY]
 _SILENT: Final = ConfidenceNetwork(np.zeros((len(COLUMNS), 1)), np.zeros(1), np.zeros(1), 0.0)
 """Of an index that is read with before its second stage is fitted."""
 _COMMON: Final = COLUMNS.index("common")
@@ -250,8 +260,8 @@ def joined(found: Sequence[FoundMentions]) -> FoundMentions:
     behind = np.cumsum([0, *(int(one.part.max(initial=-1)) + 1 for one in found)])
     parts = [one.part + at for one, at in zip(found, behind.tolist(), strict=False)]
     rows, right, category = (np.concatenate([one[column] for one in found]) for column in range(3))
-    said = tuple(key for one in found for key in one.said)
-    return FoundMentions(rows, right, category, np.concatenate(parts), said)
+    said, told = tuple(own for one in found for own in one.said), tuple(own for one in found for own in one.told)
+    return FoundMentions(rows, right, category, np.concatenate(parts), said, told)
 
 
 def fitted_on(

@@ -15,13 +15,19 @@ from catalog_build.training.authors import Author, LabelledText, authors, read
 
 
 class WrittenInput(NamedTuple):
-    """A text, the codes that are right for anything it states, its author, and the places (start, end in code
-    points) that it states something at without a code being known for it."""
+    """A text, the codes that are right for anything it states, its author, the places (start, end in code points) that
+    it states something at without a code being known for it, and the place and claim of each of its mentions."""
 
     text: str
     right: frozenset[str]
     source: str
     open: tuple[tuple[int, int], ...] = ()
+    claims: tuple[tuple[int, int, str], ...] = ()
+
+    def says(self, start: int, end: int, claim: str) -> bool:
+        """True if no mention is marked at a place, or one that claims this; what is suspected counts as present."""
+        there = {label for first, last, label in self.claims if first < end and start < last}
+        return not there or claim in {"present" if label == "suspected" else label for label in there}
 
 
 @cache
@@ -45,4 +51,5 @@ def as_input(text: LabelledText, author: Author) -> WrittenInput:
     stated = [one for one in text.mentions if one.claim in STATED or one.second in STATED]
     right = frozenset(code for one in stated for code in (*one.codes, *one.also))
     left = () if author.coded == "all" else tuple((one.start, one.end) for one in stated if not one.codes)
-    return WrittenInput(text.text, right, author.ident, left)
+    claims = tuple((one.start, one.end, one.claim) for one in text.mentions)
+    return WrittenInput(text.text, right, author.ident, left, claims)

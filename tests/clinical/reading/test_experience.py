@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from catalog_build.training.confidence import FoundMentions, experienced
+from catalog_build.training.written import WrittenInput
 from clinical.reading import COLUMNS, OF_EXPERIENCE, Experience
 from clinical.reading.experience import Seen
 
@@ -40,7 +41,8 @@ def test_an_author_is_judged_by_what_others_tell():
     """The first set alone is wrong with its words: of it the others' experience is told, and theirs with it."""
     rows = np.zeros((4, len(COLUMNS)), dtype=np.float32)
     said = (("knie", "M25.56"),) * 4
-    found = FoundMentions(rows, np.array([False, True, True, True]), np.zeros(4, int), np.array([0, 1, 1, 2]), said)
+    right, part = np.array([False, True, True, True]), np.array([0, 1, 1, 2])
+    found = FoundMentions(rows, right, np.zeros(4, int), part, said, (True,) * 4)
     told, experience = experienced(found, Experience())
     words = told.rows[:, COLUMNS.index(OF_EXPERIENCE[1])]
     assert words[0] > words[3] > words[1]
@@ -51,6 +53,27 @@ def test_an_author_is_judged_by_what_others_tell():
 def test_words_of_one_author_alone_are_no_experience():
     rows = np.zeros((2, len(COLUMNS)), dtype=np.float32)
     said = (("mein knie", "M25.56"), ("knie", "M25.56"))
-    found = FoundMentions(rows, np.array([True, True]), np.zeros(2, int), np.array([0, 1]), said)
+    found = FoundMentions(rows, np.array([True, True]), np.zeros(2, int), np.array([0, 1]), said, (True, True))
     _, experience = experienced(found, Experience())
     assert set(experience.seen) == {("", "M25.56")}
+
+
+def test_what_was_read_with_another_claim_tells_nothing_of_its_words():
+    """ "Gürtelrose" is mostly over: that it was read as present says nothing of its code."""
+    rows = np.zeros((3, len(COLUMNS)), dtype=np.float32)
+    said = (("gurtelrose", "B02.9"),) * 3
+    found = FoundMentions(
+        rows, np.array([True, True, False]), np.zeros(3, int), np.arange(3), said, (True, True, False)
+    )
+    _, experience = experienced(found, Experience())
+    assert experience.seen["gurtelrose", "B02.9"] == Seen(2, 2)
+
+
+def test_the_claim_of_a_mention_is_read_as_it_is_written():
+    one = WrittenInput(
+        "Gürtelrose 2015, V. a. Asthma", frozenset(), "a01", (), ((0, 10, "history"), (23, 29, "suspected"))
+    )
+    assert one.says(0, 10, "history")
+    assert not one.says(0, 15, "present")
+    assert one.says(23, 29, "present")
+    assert one.says(11, 15, "family")
