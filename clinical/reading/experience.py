@@ -21,7 +21,7 @@ CODE_LEANS, WORDS_LEAN = 4.0, 2.0
 """Times that the share of a code counts as all codes', and that of words as their code's; 1 and 4 are as good."""
 
 
-class Seen(NamedTuple):
+class TimesRight(NamedTuple):
     """Times that something was seen, and how often it was right."""
 
     right: int
@@ -32,20 +32,20 @@ class Seen(NamedTuple):
         return (self.right + leans * prior) / (self.times + leans)
 
 
-_NEVER: Final = Seen(0, 0)
+_NEVER: Final = TimesRight(0, 0)
 
 
 @dataclass(frozen=True)
 class Experience:
-    """What was seen: of codes by themselves (the words are ""), and of words for which a code was first."""
+    """Codes as they were seen: of codes by themselves (the words are ""), and of words for which a code was first."""
 
-    seen: Mapping[tuple[str, str], Seen] = field(default_factory=dict)
+    seen: Mapping[tuple[str, str], TimesRight] = field(default_factory=dict)
 
     @cached_property
     def share(self) -> float:
         """The share of first codes that were right; half of none."""
         own = [one for (words, _), one in self.seen.items() if not words]
-        return Seen(sum(one.right for one in own), sum(one.times for one in own)).share(0.5, 2)
+        return TimesRight(sum(one.right for one in own), sum(one.times for one in own)).share(0.5, 2)
 
     def columns(self, said: Sequence[str], code: str) -> tuple[float, float, float]:
         """The columns OF_EXPERIENCE of a code that is first for these folded words."""
@@ -62,7 +62,7 @@ class Experience:
     def of_lines(cls, lines: Iterable[str]) -> Experience:
         """Read what `lines` gave. Raises ValueError for a line of another form."""
         rows = (line.split("\t") for line in lines)
-        return cls({(words, code): Seen(int(right), int(times)) for words, code, right, times in rows})
+        return cls({(words, code): TimesRight(int(right), int(times)) for words, code, right, times in rows})
 
     def with_more(self, told: Iterable[tuple[str, str, bool]]) -> Experience:
         """This, and (words, code, whether it was right) seen since."""
@@ -71,10 +71,10 @@ class Experience:
             for key in (("", code), (words, code)):
                 times[key] += 1
                 right[key] += is_right
-        more = {key: Seen(right[key], count) for key, count in times.items()}
+        more = {key: TimesRight(right[key], count) for key, count in times.items()}
         for key, one in self.seen.items():
             other = more.get(key, _NEVER)
-            more[key] = Seen(one.right + other.right, one.times + other.times)
+            more[key] = TimesRight(one.right + other.right, one.times + other.times)
         return Experience(more)
 
     def only(self, kept: Iterable[tuple[str, str]]) -> Experience:

@@ -103,8 +103,8 @@ class Rewriter:
         return hits
 
     def _says_site(self, hits: Hits, first: int, spots: Sequence[Spot]) -> NDArray[np.bool_]:
-        """Which hits count: of those for a part with a site (numbered from `first`), the likely ones whose wording says
-        the site and every word of the part. Another disease of that site is none of this part."""
+        """The hits that count: of those for a part with a site (numbered from `first`), the likely ones whose
+        wording says the site and every word of the part. Another disease of that site is none of this part."""
         meant = hits.part < first
         for at in np.flatnonzero(~meant & (hits.probability >= LIKELY)).tolist():
             spot, worded = spots[int(hits.part[at]) - first], self._wordings.folded(int(hits.wording[at]))

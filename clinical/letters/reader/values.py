@@ -102,6 +102,8 @@ _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "ort": re.compile(r"[^\W\d_a-zäöü].{1,48}"),
 }
 """Form of a value, by the ending of its field."""
+BEGINNINGS: Final = 3
+"""Likeliest words at which a value may begin that are followed to their end."""
 
 
 class _Word(NamedTuple):
@@ -494,7 +496,7 @@ def _best(likely: Numbers, field: int) -> PlacedValue:
     """The likeliest place of a field: as probable as the least probable of its words, and of its end."""
     begins, within, outside = likely[:, 1 + 2 * field], likely[:, 2 + 2 * field], likely[:, 0]
     found = PlacedValue(0.0, 0, 0)
-    for first in np.argsort(-begins)[:3].tolist():
+    for first in np.argsort(-begins)[:BEGINNINGS].tolist():
         last = first
         while last + 1 < len(likely) and within[last + 1] > max(GOES_ON, float(outside[last + 1])):
             last += 1

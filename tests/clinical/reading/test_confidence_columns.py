@@ -123,7 +123,7 @@ def of_words(index: SearchIndex, code: str, said: list[str], worded: list[str]) 
 
 
 def of_experience(index: SearchIndex, code: str, words: str) -> Row:
-    """How often the code was right, by itself and for these words, as shares that lean on what is known in general."""
+    """The share of times that the code was right, alone and for these words, each leaning on the general one."""
     assert index.confidence is not None
     seen = index.confidence.experience.seen
     alone = [one for (said, _), one in seen.items() if not said]

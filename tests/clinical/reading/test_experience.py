@@ -6,7 +6,7 @@ import pytest
 from catalog_build.training.confidence import FoundMentions, experienced
 from catalog_build.training.written import WrittenInput
 from clinical.reading import COLUMNS, OF_EXPERIENCE, Experience
-from clinical.reading.experience import Seen
+from clinical.reading.experience import TimesRight
 
 TOLD = [("erguss", "J90", False)] * 6 + [("erguss", "J90", True)] * 2 + [("copd", "J44.99", True)] * 8
 
@@ -33,7 +33,7 @@ def test_words_lean_on_their_code_and_a_code_on_all():
 def test_what_is_seen_twice_adds_up_and_survives_its_lines():
     once = Experience().with_more(TOLD)
     twice = once.with_more(TOLD)
-    assert twice.seen["erguss", "J90"] == Seen(4, 16)
+    assert twice.seen["erguss", "J90"] == TimesRight(4, 16)
     assert Experience.of_lines(twice.lines()) == twice
 
 
@@ -46,7 +46,7 @@ def test_an_author_is_judged_by_what_others_tell():
     told, experience = experienced(found, Experience())
     words = told.rows[:, COLUMNS.index(OF_EXPERIENCE[1])]
     assert words[0] > words[3] > words[1]
-    assert experience.seen["knie", "M25.56"] == Seen(3, 4)
+    assert experience.seen["knie", "M25.56"] == TimesRight(3, 4)
     assert not rows.any()
 
 
@@ -66,7 +66,7 @@ def test_what_was_read_with_another_claim_tells_nothing_of_its_words():
         rows, np.array([True, True, False]), np.zeros(3, int), np.arange(3), said, (True, True, False)
     )
     _, experience = experienced(found, Experience())
-    assert experience.seen["gurtelrose", "B02.9"] == Seen(2, 2)
+    assert experience.seen["gurtelrose", "B02.9"] == TimesRight(2, 2)
 
 
 def test_the_claim_of_a_mention_is_read_as_it_is_written():
