@@ -26,7 +26,7 @@ from catalog_build.training.authors import read
 from clinical.icd import Catalog
 from clinical.reading import SearchIndex
 from clinical.search import Wordings
-from clinical.text import SIDES, folded_words, sites_of
+from clinical.text import FUNCTION_WORDS, SIDES, folded_words, sites_of
 
 STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"
@@ -124,7 +124,7 @@ def names_finding(said: str) -> bool:
     """False for the first part of two ("Leber-" und Lungenmetastasen) and for a part of the body by itself ("Knie li"):
     what is there, their text says beside them."""
     places = [said[start:end].casefold() for start, end in sites_of(said)]
-    others = set(re.findall(r"\w+", said.casefold())) - {*places, *SIDES, "der", "die", "das", "am", "im"}
+    others = set(re.findall(r"\w+", said.casefold())) - {*places, *SIDES, *FUNCTION_WORDS}
     return not said.endswith("-") and not (places and not others)
 
 

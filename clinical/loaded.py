@@ -16,7 +16,8 @@ of grounding it."""
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Look for no garbage while much is loaded that stays: looking through it again and again is a tenth of a start."""
+    """Look for no garbage while much is loaded that stays: looking through a hundred thousand small
+    objects of a catalog costs as much as loading them."""
     was = gc.isenabled()
     gc.disable()
     try:

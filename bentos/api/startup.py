@@ -23,7 +23,7 @@ from bentos.metrics import FAILURES, RESTARTS
 from bentos.server_folder import forget_the_dead
 from bentos.terminology import Systems, Year
 from clinical.errors import ArtifactError, BefundError, NoRoom, cause_of
-from clinical.loaded import keep_loaded, loading
+from clinical.loaded import keep_loaded
 from clinical.room import require_files, take_files
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
@@ -126,9 +126,8 @@ def load_indexes(folders: Sequence[Path]) -> list[Any]:
     from clinical.reading import SearchIndex
 
     loaded: list[Any] = []
-    with loading():
-        for folder in folders:
-            loaded.append(SearchIndex.load(folder, beside=loaded))
+    for folder in folders:
+        loaded.append(SearchIndex.load(folder, beside=loaded))
     return loaded
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from catalog_build.training.letters import LabelledLetter
+from catalog_build.training.letters import LabelledLetter, LabelledValue
 from clinical.letters import (
     BEGINS,
     LIKELY,
@@ -52,31 +52,49 @@ class StatementLesson(NamedTuple):
     learned: NDArray[np.bool_]
 
 
+class PlacedStatements(NamedTuple):
+    """The statements of a letter with their features, and for each code point of the letter its place in its layout."""
+
+    features: StatementFeatures
+    places: Sequence[int]
+
+    @classmethod
+    def of(cls, letter: LabelledLetter) -> PlacedStatements | None:
+        """None where the layout moved the letter's columns, so that no place is known any more."""
+        sheet = LetterLayout(letter.text)
+        places = moved(letter.text, sheet.text)
+        if places is None:
+            return None
+        return cls(StatementFeatures(sheet, statements_of(sheet), letter.data["dokument"]["datum"]), places)
+
+    def shared(self, value: LabelledValue) -> Iterator[tuple[int, int, int, int]]:
+        """Of each statement that a value stands in: its number, its length, the value's, and what they share."""
+        start, end = self.places[value.start], self.places[value.end - 1] + 1
+        for n, one in enumerate(self.features.statements):
+            shared = min(end, one.start + len(one.text)) - max(start, one.start)
+            if shared > 0:
+                yield n, len(one.text), end - start, shared
+
+
 def lesson(letter: LabelledLetter) -> StatementLesson | None:
-    """A letter as a lesson; None where its layout moved its columns, so that no place is known any more."""
-    sheet = LetterLayout(letter.text)
-    places = moved(letter.text, sheet.text)
-    if places is None:
+    """A letter as a lesson; None where no place of it is known."""
+    placed = PlacedStatements.of(letter)
+    if placed is None:
         return None
-    found = statements_of(sheet)
-    right = np.zeros((len(found), len(LISTS)), dtype=np.bool_)
+    right = np.zeros((len(placed.features.statements), len(LISTS)), dtype=np.bool_)
     learned = np.ones_like(right)
     for value in letter.values:
         if value.field not in LISTS:
             continue
-        column, start, end = LISTS.index(value.field), places[value.start], places[value.end - 1] + 1
-        for n, one in enumerate(found):
-            shared = min(end, one.start + len(one.text)) - max(start, one.start)
-            if shared <= 0:
-                continue
-            belongs = shared >= MOSTLY * len(one.text) if value.field == "procedere" else shared >= (end - start) / 2
+        column = LISTS.index(value.field)
+        for n, length, size, shared in placed.shared(value):
+            belongs = shared >= MOSTLY * length if value.field == "procedere" else shared >= size / 2
             if belongs and not value.optional:
                 right[n, column] = True
             elif not right[n, column]:
                 learned[n, column] = False
     learned |= right
-    rows = StatementFeatures(sheet, found, letter.data["dokument"]["datum"]).rows()
-    return StatementLesson(tuple(map(tuple, rows)), right, learned)
+    return StatementLesson(tuple(map(tuple, placed.features.rows())), right, learned)
 
 
 def train_statements(letters: Iterable[LabelledLetter]) -> HashedRegression:
@@ -115,20 +133,16 @@ class QuestionLesson(NamedTuple):
 
 
 def question_lesson(letter: LabelledLetter) -> QuestionLesson | None:
-    """A letter as a lesson; None where its layout moved its columns, so that no place is known any more."""
-    sheet = LetterLayout(letter.text)
-    places = moved(letter.text, sheet.text)
-    if places is None:
+    """A letter as a lesson; None where no place of it is known."""
+    placed = PlacedStatements.of(letter)
+    if placed is None:
         return None
-    found = statements_of(sheet)
-    asks, optional = np.zeros((2, len(found)), dtype=np.bool_)
+    asks, optional = np.zeros((2, len(placed.features.statements)), dtype=np.bool_)
     for value in (one for one in letter.values if one.field == "fragestellung"):
-        start, end = places[value.start], places[value.end - 1] + 1
-        for n, one in enumerate(found):
-            shared = min(end, one.start + len(one.text)) - max(start, one.start)
-            if shared >= MOSTLY * min(len(one.text), end - start):
+        for n, length, size, shared in placed.shared(value):
+            if shared >= MOSTLY * min(length, size):
                 (optional if value.optional else asks)[n] = True
-    features = StatementFeatures(sheet, found, letter.data["dokument"]["datum"])
+    features = placed.features
     return QuestionLesson(question_rows(features, features.rows(), letter.kind), asks, asks | ~optional)
 
 

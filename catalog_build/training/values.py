@@ -7,7 +7,7 @@ group of authors by a network of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -18,7 +18,7 @@ from torch import nn
 
 from catalog_build.training.letters import LabelledLetter
 from catalog_build.training.spans import groups_of
-from catalog_build.training.statements import moved
+from catalog_build.training.statements import Authors, moved
 from clinical.letters import (
     DILATIONS,
     LEARNED,
@@ -42,8 +42,6 @@ UNSEEN, UNSEEN_RULES, DROPPED = 0.2, 0.3, 0.25
 """Shares of the features that a step does not see, of the letters without what the rules found, and of the numbers of
 each layer that are dropped."""
 _OUTSIDE: Final = -1
-
-Authors = Mapping[str, Sequence[LabelledLetter]]
 
 
 class ValueLesson(NamedTuple):

@@ -11,7 +11,6 @@ word), and `manifest.json`, written last.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -26,6 +25,7 @@ from clinical.claims import ClaimReader, Tagger, claims_by_tagger
 from clinical.contract import Assertion
 from clinical.errors import ArtifactMismatch
 from clinical.icd import Catalog
+from clinical.loaded import loading
 from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
 from clinical.reading.claim_stage import ClaimStage, TextSpans
 from clinical.reading.confidence import Confidence, columns
@@ -44,6 +44,7 @@ from clinical.search import (
     Encoder,
     Expansion,
     Hits,
+    Ints,
     Manifest,
     Ranker,
     Scorer,
@@ -170,8 +171,7 @@ class SearchIndex:
         text = draft.reading.text
         chosen, hits = self._chosen(draft, hits)
         if self.confidence is not None:
-            experience = self.confidence.experience
-            hits = self.confidence.served(hits, *columns(draft, hits, self.wordings, self.kinds, experience))
+            hits = self.confidence.served(hits, *self._columns(draft, hits))
         parts, claims = [span.part for span in draft.spans], [*draft.assertions]
         stated = list(self.gestation.codes(text))
         if stated:
@@ -232,12 +232,17 @@ class SearchIndex:
 
     def _first(self, draft: TextSpans, hits: Hits) -> list[tuple[int, int, str, Vectors]]:
         chosen, hits = self._chosen(draft, hits)
-        experience = Experience() if self.confidence is None else self.confidence.experience
-        first, rows = columns(draft, hits.at(np.isin(hits.part, chosen)), self.wordings, self.kinds, experience)
-        own = hits.at(np.isin(hits.part, chosen)).at(first)
+        own = hits.at(np.isin(hits.part, chosen))
+        first, rows = self._columns(draft, own)
+        own = own.at(first)
         parts = [draft.spans[number].part for number in own.part.tolist()]
         names = [self.catalog.codes[code].code for code in own.code.tolist()]
         return [(part.start, part.end, name, row) for part, name, row in zip(parts, names, rows, strict=True)]
+
+    def _columns(self, draft: TextSpans, hits: Hits) -> tuple[Ints, Vectors]:
+        """The row of each span's first hit, and what the second stage of calibration sees of it."""
+        experience = Experience() if self.confidence is None else self.confidence.experience
+        return columns(draft, hits, self.wordings, self.kinds, experience)
 
     def _gestation(self, codes: Sequence[int], parts: int) -> Hits:
         """The week of pregnancy that the text states has a code of its own; its places are the last of the parts."""
@@ -311,9 +316,7 @@ class SearchIndex:
         manifest.require(*NEEDED)
         manifest.require(*NEEDED, _encoder_file(folder, manifest))
         manifest.verify(folder)
-        collecting = gc.isenabled()
-        gc.disable()  # a hundred thousand small objects that all stay: looking for garbage among them costs as much
-        try:
+        with loading():
             catalog = Catalog.load(folder / "codes.json")
             wordings = Wordings.load(folder, len(catalog))
             same = (other.encoder for other in beside if _shares_encoder(other.manifest, manifest))
@@ -328,9 +331,6 @@ class SearchIndex:
             known = load_answers(folder, wordings) if ANSWERS in manifest.files else None
             parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, sure, begun)
             return cls(*parts, tagger=own, answers=known)
-        finally:
-            if collecting:
-                gc.enable()
 
 
 def _tagger(path: Path) -> Tagger:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clinical.claims import Claim, Reading
 from clinical.reading.alike import says
 from clinical.reading.past import Past, PastWordings, past_of
-from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Vectors, Wordings, joined
+from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Wordings, joined
 from clinical.text import Part, Token, folded_words, side_of, translated, words
 
 MENDED: Final = 0.9
@@ -97,7 +97,9 @@ class Rewriter:
                 first = len(parts) + len(others) - len(sited)
                 beside = beside.at(self._says_site(beside, first, [spots[one.part] for one in sited]))
                 told = np.zeros(len(parts), dtype=np.float32)  # where the site says more, the words alone say less
-                np.maximum.at(told, [one.part for one in sited], _best(beside, first, len(sited)))
+                own = beside.part >= first
+                of = np.array([one.part for one in sited], dtype=np.int64)
+                np.maximum.at(told, of[beside.part[own] - first], beside.probability[own])
                 hits = hits.weighed(1 - told[hits.part])
             hits = joined([hits, _of_others(beside, len(parts), others)])
         return hits
@@ -146,14 +148,6 @@ class Rewriter:
         settled = set(sure.part[self._past.among(sure.wording, sure.code)].tolist())
         forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
         return joined([hits, rank(forms)]) if forms else hits
-
-
-def _best(hits: Hits, first: int, count: int) -> Vectors:
-    """The probability of the likeliest hit for each of so many parts, numbered from `first`: shape (count,)."""
-    best = np.zeros(count, dtype=np.float32)
-    own = hits.part >= first
-    np.maximum.at(best, hits.part[own] - first, hits.probability[own])
-    return best
 
 
 def _of_others(hits: Hits, parts: int, others: Sequence[Other]) -> Hits:

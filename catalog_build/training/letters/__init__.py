@@ -4,4 +4,11 @@ One file an author (`l01.txt`), listed with split and setting in `authors.tsv`; 
 Nothing is learned from or chosen on the split `report`.
 """
 
-from catalog_build.training.letters.labelled import LabelledLetter, letter_authors, parse_letters, read_letters, summary
+from catalog_build.training.letters.labelled import (
+    LabelledLetter,
+    LabelledValue,
+    letter_authors,
+    parse_letters,
+    read_letters,
+    summary,
+)

@@ -1,15 +1,8 @@
 """A finding is coded at the part of the body that stands beside it."""
 
-from pathlib import Path
-
 import pytest
 
 from clinical.reading import SearchIndex
-
-
-@pytest.fixture(scope="module")
-def index(starter_artifact: Path) -> SearchIndex:
-    return SearchIndex.load(starter_artifact)
 
 
 def shown(index: SearchIndex, text: str) -> dict[str, str]:
