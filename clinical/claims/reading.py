@@ -134,9 +134,8 @@ class Claim:
         return "present" if self.certainty == "certain" else "suspected"
 
 
-UNSURE, SURE = 0.4, 0.95
-"""Probability of a claim below which the table is asked; the second where the table has a suspicion, whose trigger
-stands beside the mention while the denial is often of what follows ("V. a. Pneumonie, kein Fieber")."""
+UNSURE: Final = 0.4
+"""Probability of the tagger's claim below which that of the table is served (`python -m evals claims --split tune`)."""
 _THERE: Final = ("present", "suspected")
 _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "suspected": ("certainty", "suspected"),
@@ -206,10 +205,6 @@ class Reading(SourceText):
         return occurrences(self, signs=self.signs)
 
     @cached_property
-    def _trigger_starts(self) -> list[int]:
-        return sorted(trigger.start for trigger in self.triggers)
-
-    @cached_property
     def _governed(self) -> Governed:
         return governed(self, self.triggers)
 
@@ -230,9 +225,7 @@ class Reading(SourceText):
         """Return the claim of the mention from `start` to `end`: that of the tagger, which reads the whole text once,
         with the triggers of the table that say the same.
 
-        The table alone is asked where the tagger is unsure, where the mention holds a trigger itself ("Z. n. Infarkt",
-        "Gallensteine ohne Entzündung"), where relatives do not have it ("Mutter: kein Infarkt"), and of a wording with
-        nothing around it.
+        The table alone is asked where the tagger is unsure, and of a wording with nothing around it.
         """
         return self.claims([(start, end)])[0]
 
@@ -242,8 +235,8 @@ class Reading(SourceText):
         places = [self.words_in(start, end) for start, end in spans]
         asked = [
             number
-            for number, (span, told, (first, last)) in enumerate(zip(spans, found, places, strict=True))
-            if first <= last and not (told.is_denied and told.is_of_another) and self._is_tagged(*span)
+            for number, (span, (first, last)) in enumerate(zip(spans, places, strict=True))
+            if first <= last and not self._is_whole(*span)
         ]
         if asked:
             labels = [found[number].label for number in asked]
@@ -251,12 +244,6 @@ class Reading(SourceText):
             for number, own in zip(asked, self._tagged.all_shares(first, last, labels).tolist(), strict=True):
                 found[number] = _judged(found[number], own)
         return found
-
-    def _is_tagged(self, start: int, end: int) -> bool:
-        """True if the tagger is asked of a span: something stands around it, and it holds no trigger."""
-        begin = bisect_left(self._trigger_starts, start)
-        held = begin < len(self._trigger_starts) and self._trigger_starts[begin] < end
-        return not held and not self._is_whole(start, end)
 
     def _is_whole(self, start: int, end: int) -> bool:
         """True if nothing stands around a span."""
@@ -498,7 +485,7 @@ def _judged(told: Claim, shares: Sequence[float]) -> Claim:
     """The claim of a mention of which the table says `told`, with the tagger's `shares` of LABELS."""
     said, most = told.label, max(shares)
     label = LABELS[shares.index(most)]
-    served = told if label == said or most < (SURE if said == "suspected" else UNSURE) else _learned(told, label)
+    served = told if label == said or most < UNSURE else _learned(told, label)
     alike = _THERE if served.label in _THERE else (served.label,)
     return replace(served, doubt=1 - sum(shares[LABELS.index(one)] for one in alike))
 
