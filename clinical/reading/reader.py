@@ -30,7 +30,7 @@ from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import SIDES, Part, content_words, folded_words, sites_of
+from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, content_words, folded_words, is_opposite, sites_of
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -50,6 +50,7 @@ _LABEL: Final = re.compile(rf"\w+(?: (?:{'|'.join(sorted(SIDES))})\b\.?)?:", re.
 """A part of the body, its side perhaps, and the colon behind it."""
 _STOP: Final = re.compile(r"[.;]\s")
 """The end of what a label is of."""
+_STAGES: Final = frozenset(folded_words(" ".join(sorted(STAGE_WORDS))))
 SELDOM: Final = (
     (POISONINGS, 0.2),  # a drug named in a text is taken, rarely a poisoning
     (EXTERNAL_CAUSES, 0.2),  # coded on request only
@@ -139,7 +140,7 @@ class MentionReader:
         if (whole := self._verbatim_whole(draft, hits)) is not None:
             return [whole], hits.at(hits.part == whole)
         hits = self._stage.applied(draft, hits, weights.likely)
-        hits = hits.weighed(self._seldom[hits.code])
+        hits = hits.weighed(self._seldom[hits.code] * self._named(draft, hits))
         best = np.zeros(len(draft.spans), dtype=np.float32)
         np.maximum.at(best, hits.part, hits.probability)
         gains = [
@@ -158,6 +159,17 @@ class MentionReader:
         beside = np.array([not span.chance for span in draft.spans])[hits.part]
         hits = hits.weighed(np.where(beside, np.float32(weights.beside), np.float32(1)))
         return numbers, hits.at(taken[hits.part] | beside)
+
+    def _named(self, draft: TextSpans, hits: Hits) -> Vectors:
+        """0 for the hits of a stage by itself ("Kellgren IV medial") in other words than the wording's, 1 for all
+        others: what it is the stage of, the text says elsewhere."""
+        weights = np.ones(len(hits.part), dtype=np.float32)
+        for number, span in enumerate(draft.spans):
+            said = folded_words(span.part.text, draft.reading.folds)
+            if said and all(map(_is_stage, said)):
+                for at in np.flatnonzero(hits.part == number).tolist():
+                    weights[at] = self._wordings.has_words(int(hits.wording[at]), said)
+        return weights
 
     def _whole_statement(
         self, draft: TextSpans, hits: Hits, numbers: Sequence[int], weights: ReadingWeights
@@ -241,6 +253,10 @@ def _apart(some: Sequence[CandidateSpan], others: Sequence[CandidateSpan]) -> li
     starts = [start for start, _ in taken]
     reached = [0, *accumulate((end for _, end in taken), max)]
     return [one for one in some if reached[bisect_left(starts, one.part.end)] <= one.part.start]
+
+
+def _is_stage(word: str) -> bool:
+    return word in _STAGES or word in ROMAN or word in SIDES or word.isdecimal() or is_opposite(word)
 
 
 def _of_whole(claim: Claim) -> Assertion:

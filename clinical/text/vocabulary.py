@@ -68,7 +68,8 @@ _OPPOSITE = re.compile(
 
 STAGE_WORDS = word_set(
     """grad grades gradig grade stadium stadien stad typ nyha ccs asa klasse stufe fontaine child pugh phase uicc figo
-    gold killip rutherford weber stanford debakey hepatitis vitamin faktor gustilo forrest mallampati dig gruppe"""
+    gold killip rutherford weber stanford debakey hepatitis vitamin faktor gustilo forrest mallampati dig gruppe
+    kellgren lawrence"""
 )
 """Words that a following Roman number or single character makes a grade, a type or a stage."""
 

@@ -35,3 +35,8 @@ def test_what_lies_on_another_line_or_is_of_no_part_stays(index: SearchIndex) ->
 
 def test_what_is_denied_is_denied_at_every_part(index: SearchIndex) -> None:
     assert "M25.46" not in shown(index, "Knie re.: kein Erguss, Husten")
+
+
+def test_a_stage_by_itself_has_no_code(index: SearchIndex) -> None:
+    assert not {"N18.3", "I50.13"} & set(shown(index, "Befund: Stadium III. Husten"))
+    assert shown(index, "Husten, NYHA III, Fieber")["I50.13"] == "NYHA III"
