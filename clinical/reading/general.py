@@ -43,9 +43,10 @@ def _is_general(one: _Shown, other: _Shown) -> bool:
     if is_catch_all(code.title):
         return code.chapter == more.chapter
     apart = general.end <= specific.start or specific.end <= general.start
-    same = category(code.code) == category(more.code)
-    alike = code.parent == more.parent or (apart and same and code.code not in INJURIES)
-    return ends_unspecified(code.title) and alike
+    return ends_unspecified(code.title) and (
+        code.parent == more.parent
+        or (apart and code.code not in INJURIES and category(code.code) == category(more.code))
+    )
 
 
 def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:

@@ -135,7 +135,8 @@ class Shortened:
         number = self._wordings.vocabulary.get(word.text)
         if number is None:
             return _stem(word.text) not in self._wordings.vocabulary
-        return self._bm25.count(number, number + 1) < RARE * self._bm25.count(*self._run(word.text))
+        start, (first, last) = self._bm25.start, self._run(word.text)
+        return bool(start[number + 1] - start[number] < RARE * (start[last] - start[first]))
 
     def _run(self, beginning: str) -> tuple[int, int]:
         """The words that begin so: number of the first, and behind the last."""
