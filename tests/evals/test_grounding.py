@@ -75,7 +75,7 @@ def holds(text, path, value):
 
 
 def test_names_and_days_stay_in_their_own_letter_and_go_in_another(shared_data):
-    """GraSCCo (Modersohn et al. 2022): the marked names and days of each letter, against it and all others."""
+    """GraSCCo (Modersohn et al. 2022): the marked names and days of each letter, against it and the next five."""
     folder = shared_data / "eval-dev"
     rows = [json.loads(line) for line in (folder / "grascco_phi.jsonl").read_text("utf-8").splitlines()]
     letters = [((folder / "grascco" / f"{row['doc']}.txt").read_text("utf-8"), stated(row)) for row in rows]
@@ -84,11 +84,12 @@ def test_names_and_days_stay_in_their_own_letter_and_go_in_another(shared_data):
         return all(one.kept for one in judge(answer_of(path, value, None), text))
 
     own = [(text, *one) for text, values in letters for one in values]
-    foreign = [(text, *one) for text, values in letters for _, others in letters for one in others - values]
-    foreign = [one for one in foreign if not holds(*one)]
+    next_five = [(letters[n][0], letters[(n + step) % len(letters)][1] - letters[n][1])
+                 for n in range(len(letters)) for step in range(1, 6)]  # fmt: skip
+    foreign = {(text, *one) for text, others in next_five for one in others}
     for path in set(PATHS.values()):
         true = [one for one in own if one[1] == path]
         assert sum(kept(*one) for one in true) >= 0.99 * len(true) > 100
-        swapped = {one for one in foreign if one[1] == path}
-        assert len(swapped) > 1_000
+        swapped = [one for one in foreign if one[1] == path and not holds(*one)]
+        assert len(swapped) > 400
         assert not [one[1:] for one in swapped if kept(*one)]
