@@ -252,7 +252,7 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
         return train_weights(source, texts, options.holdout)
     if options.encoder is None:
         return Weights.load()
-    from catalog_build.training.remembered import Remembered
+    from catalog_build.training.finetuning import Remembered
 
     encoder = Remembered(
         TransformerEncoder(Path(options.encoder))
@@ -265,8 +265,8 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     """A ranking model, thresholds and the second stage of calibration for this encoder, from the calibration folds."""
     from catalog_build.training.augmentation import Augmenter
     from catalog_build.training.confidence import confidence_for
+    from catalog_build.training.finetuning import Remembered
     from catalog_build.training.ranker import Gatherer, calibration_queries, fit_ranker
-    from catalog_build.training.remembered import Remembered
 
     unseen = calibration_folds(holdout)
     left_out = {*unseen, holdout}

@@ -190,6 +190,21 @@ def starter_artifact(pytestconfig: pytest.Config) -> Path:
 
 
 @pytest.fixture(scope="session")
+def small_build(pytestconfig: pytest.Config) -> Path:
+    """A source of eight codes and what is built of it with the shipped weights, in `source` and `out`: for what does
+    not depend on a catalog's size."""
+    from catalog_build.build import build_artifact
+    from catalog_build.options import BuildOptions
+    from tests.catalog_build.official_files import folder, release
+
+    return built_once(
+        pytestconfig,
+        "small",
+        lambda place: build_artifact(folder(place / "source", release()), place / "out", BuildOptions()),
+    )
+
+
+@pytest.fixture(scope="session")
 def index(starter_artifact: Path) -> SearchIndex:
     """The search index of the starter catalog, loaded once."""
     from clinical.reading.index import SearchIndex

@@ -79,17 +79,19 @@ async def _watch_connections(pause: float = RETRY_SECONDS) -> None:
 
 async def _start(app: FastAPI) -> None:
     settings: Settings = app.state.settings
+    serves_alone = app.state.index is None  # else the process is another's, which outlives the application
     app.state.keys = await _until_done(lambda: open_keys(settings))
     if "coding" not in app.state.parts:
         log.info("ready: %s", ", ".join(app.state.parts))
     else:
-        if app.state.index is None:
+        if serves_alone:
             take(app.state, await _until_done(lambda: load_indexes(folders_of(settings))))
             keep_loaded()
         log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
     if "extraction" in app.state.parts:
         await _until_done(load_letters)
-        keep_loaded()
+        if serves_alone:
+            keep_loaded()
 
 
 async def _until_done(step: Callable[[], Any], pause: float = RETRY_SECONDS) -> Any:

@@ -19,10 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from catalog_build.training.begun import begun_queries
 from catalog_build.training.reranking import reranker_for
 from catalog_build.training.suggesting import commonness_without
-from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention
+from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention, begun_queries
 from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.icd import HEALTH_FACTORS, NONE
 from clinical.progress import progress

@@ -1,4 +1,6 @@
-"""Fine-tune a sentence-transformers model on the catalog's pairs: two wordings of one code come together.
+"""A sentence-transformers model of one's own: fine-tuned on the catalog's pairs, and asked for a text once in a build.
+
+Fine-tuning brings two wordings of one code together.
 
 Multiple negatives ranking loss (Henderson et al. 2017, arXiv 1705.00652), as sentence-transformers has it: the other
 texts of a batch are the wrong answers. In each round every code gives one pair of its wordings, drawn anew, so that no
@@ -9,7 +11,7 @@ has the right code.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,9 +19,9 @@ import numpy as np
 
 from catalog_build.official import Synonym
 from catalog_build.synonyms import fold_of
-from catalog_build.training.remembered import Remembered
 from clinical.progress import note, progress
-from clinical.search import Encoder, TransformerEncoder
+from clinical.search import Encoder, TransformerEncoder, Vectors
+from clinical.text import folded_words
 
 SEED: Final = 2026
 ROUNDS: Final = 4
@@ -29,6 +31,8 @@ RATE: Final = 5e-4
 """For small models; a large one that is trained already forgets with it, and takes 2e-5 (`--rate`)."""
 ASKED: Final = 2_000
 """Held-out synonyms that are asked before and after."""
+TOGETHER: Final = 4_096
+"""Texts of one call while encoding ahead: the bar moves every few seconds."""
 
 
 class Tuned(NamedTuple):
@@ -133,3 +137,32 @@ def _right(encoder: Encoder, kept: Sequence[Synonym], asked: Sequence[Synonym]) 
     codes = np.array([text.code for text in kept])
     found = codes[(encoder.encode([text.text for text in asked]) @ table.T).argmax(axis=1)]
     return float(np.mean(found == np.array([text.code for text in asked])))
+
+
+class Remembered:
+    """The encoder port around another one, with its rows, for the time of a build: a model costs a call more than a
+    row, and fitting asks for the same words thousands of times, a few at a time. Never used where requests are served:
+    it keeps texts."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder, self.name, self.dimensions = encoder, encoder.name, encoder.dimensions
+        self._rows: dict[str, Vectors] = {}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Shape (texts, dimensions), in their order; new ones in calls of TOGETHER, with a bar where there are more."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._rows))
+        starts = range(0, len(new), TOGETHER)
+        for start in progress(starts, "wordings encoded", "batches") if len(starts) > 1 else starts:
+            some = new[start : start + TOGETHER]
+            self._rows |= zip(some, self.encoder.encode(some), strict=True)
+        rows = [self._rows[text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def ahead(self, texts: Iterable[str]) -> None:
+        """Encode texts as search asks for them, folded, and their words."""
+        spelled = [folded_words(text) for text in texts]
+        asked = dict.fromkeys(" ".join(own) for own in spelled if own)
+        asked |= dict.fromkeys(word for own in spelled for word in own)
+        some = [text for text in asked if text not in self._rows]
+        for start in progress(range(0, len(some), TOGETHER), "words and texts encoded", "batches"):
+            self.encode(some[start : start + TOGETHER])

@@ -85,7 +85,7 @@ def train_on(artifact: Path, files: Sequence[Path], out: Path, recipe: OwnRecipe
     if out.resolve() == artifact.resolve():
         raise SettingError("--out is the artifact that is trained further", "another folder", "name another folder")
     texts = own_texts(named(files), index)
-    blind = index_without(index, load_authored(artifact))
+    blind = index_without(index, load_authored(artifact)) if "confidence" in recipe.only else index
     gained = left_out(index, blind, texts, recipe) if recipe.parts else []
     note(f"training on all {sum(map(len, texts.values()))} texts")
     made = trained(index, blind, texts, recipe)

@@ -270,3 +270,22 @@ def _inflected(text: str, slot: str) -> str:
         return text
     ending = {"n": {"e": "er", "er": "em", "es": "em"}, "e": {"e": "en", "er": "en", "es": "en"}}[slot]
     return _ADJECTIVE.sub(lambda match: match[1].lower() + ending[match[2]], text)
+
+
+BEGUN_LEAST: Final = 3
+"""Characters that are typed of the last word, at least: fields search from the third one on."""
+
+
+def begun_queries(wordings: Sequence[tuple[str, str]], seed: int) -> list[tuple[str, str]]:
+    """Each wording (text, what it means) that people would type: whole, and as far as a search field gets it, stopped
+    within its last word, anywhere equally likely. Deterministic."""
+    chance = random.Random(seed)  # noqa: S311 - reproducible training, not a secret
+    found = []
+    for text, meant in wordings:
+        if not speakable(text):
+            continue
+        found.append((text, meant))
+        last = text.split()[-1]
+        if last.isalpha() and len(last) > BEGUN_LEAST + 1:
+            found.append((text[: len(text) - len(last) + chance.randint(BEGUN_LEAST, len(last) - 1)], meant))
+    return found

@@ -22,7 +22,7 @@ NAME: Final = 4
 def heads_block(source: SourceText, one: Occurrence) -> bool:
     """True if a trigger ends its line, with a colon or by a word behind which something has to follow ("Hinweis auf",
     "Z. n."), and a list of lines stands below it."""
-    if not one.cue_tokens or one.last + 1 >= len(source):
+    if not one.cue_tokens or one.last + 1 >= len(source.words):
         return False
     glue = source.glue(one.last + 1)
     open_end = source.words[one.last] in FUNCTION_WORDS and _OPEN_HEAD.match(glue) is not None
@@ -34,7 +34,7 @@ def heads_block(source: SourceText, one: Occurrence) -> bool:
 def block_below(source: SourceText, one: Occurrence, most: int) -> Iterator[int]:
     """The tokens of that list, at most so many: up to the first line that is no item of it."""
     first = one.last + 1
-    stop = min(len(source), first + most)
+    stop = min(len(source.words), first + most)
     if _ITEM.search(source.glue(first)) is None:
         yield from range(first, min(stop, _names_below(source, first, 1) or first))
         return
@@ -48,12 +48,12 @@ def _names_below(source: SourceText, first: int, least: int) -> int | None:
     """The token behind the lines from token `first` on that are but a name each, without a mark, a number or a side;
     None where they are fewer than `least`. An empty line, a label and the end of a sentence end them."""
     lines, line = 0, first
-    for i in range(first, len(source) + 1):
-        if i > first and (i == len(source) or "\n" in source.glue(i)):
+    for i in range(first, len(source.words) + 1):
+        if i > first and (i == len(source.words) or "\n" in source.glue(i)):
             lines, line = lines + 1, i
-            if i == len(source) or source.gap(i) == BREAK or _FINISHED.match(source.glue(i)):
+            if i == len(source.words) or source.gaps[i] == BREAK or _FINISHED.match(source.glue(i)):
                 break
-        elif i > first and source.gap(i) >= COMMA:
+        elif i > first and source.gaps[i] >= COMMA:
             break
         if source.words[i][0] == "#" or side_of(source.words[i]) is not None or i - line >= NAME:
             break

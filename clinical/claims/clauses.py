@@ -73,7 +73,7 @@ def predicate_of(
     stop, complicated, alone = one.last + 1, group("@complicated"), one.row.scope == "word"
     if one.first and source.words[one.first - 1] == "noch":
         return
-    while stop < len(source) and not (source.ends_clause(stop) or source.gap(stop) >= COMMA):
+    while stop < len(source.words) and not (source.ends_clause[stop] or source.gaps[stop] >= COMMA):
         if is_noun(source, stop) or stop > one.last + AFTER:
             return
         if alone and complicated.fits(source.words[stop]):
@@ -106,9 +106,9 @@ class _Clause:
         """True if names are listed before the predicate: "A, B und C", "A, B, C"; one comma parts two statements."""
         source, commas = self.source, 0
         for i in range(self.one.first, max(0, self.one.first - MOST), -1):
-            if i < len(source) and source.ends_clause(i):
+            if i < len(source.words) and source.ends_clause[i]:
                 return False
-            commas += i < self.one.first and source.gap(i) == COMMA
+            commas += i < self.one.first and source.gaps[i] == COMMA
             if commas > 1 or source.words[i - 1] in _ALSO or source.words[i - 1] in _OR:
                 return True
         return False
@@ -134,7 +134,7 @@ class _Clause:
                 break
             if self.depth[i] > self.level:
                 continue
-            if i + 1 < one.first and source.gap(i + 1) == COMMA and self.lists:
+            if i + 1 < one.first and source.gaps[i + 1] == COMMA and self.lists:
                 joint = len(found)
             word = source.words[i]
             if (word in _CONTRASTS and named) or self.bars(one, i):
@@ -153,13 +153,13 @@ class _Clause:
     def _ends_before(self, i: int, *, named: bool, crosses: bool) -> bool:
         """True if the clause begins at token `i`, in a scan from right to left."""
         source = self.source
-        if i >= len(source) or source.ends_clause(i) or _DASH.search(source.glue(i)):
-            return i < len(source)
+        if i >= len(source.words) or source.ends_clause[i] or _DASH.search(source.glue(i)):
+            return i < len(source.words)
         if self.depth[i] > self.level:
             return False  # a bracket between, which is left out
         if self.depth[i - 1] < self.level:
             return named
-        gap = source.gap(i)
+        gap = source.gaps[i]
         if gap == COLON:
             return named
         in_list = crosses and side_of(source.words[i - 1]) is None
@@ -169,11 +169,11 @@ class _Clause:
         """The tokens behind the predicate that belong to its clause."""
         source, one = self.source, self.one
         found: list[int] = []
-        stop = min(len(source), one.last + 1 + MOST)
+        stop = min(len(source.words), one.last + 1 + MOST)
         listed = self.is_plural or not _OR.isdisjoint(source.near(one.last + 1, one.last + 1 + MOST))
         for i in range(one.last + 1, stop):
-            ends = source.ends_clause(i) or self.depth[i] < self.level or source.gap(i) >= COLON
-            if ends or (source.gap(i) == COMMA and source.glue(i) != "/" and not (listed and found)):
+            ends = source.ends_clause[i] or self.depth[i] < self.level or source.gaps[i] >= COLON
+            if ends or (source.gaps[i] == COMMA and source.glue(i) != "/" and not (listed and found)):
                 break
             if source.words[i] in _CONTRASTS or self.bars(one, i):
                 break
@@ -187,7 +187,7 @@ class _Clause:
         for i in tokens:
             if words[i] in _CIRCUMSTANCES:
                 aside, since = True, i
-            elif self.source.gap(i) >= COMMA or (
+            elif self.source.gaps[i] >= COMMA or (
                 i > since + 1 and (words[i] in _GOES_ON or self._is_past_since(since, i))
             ):
                 aside = False

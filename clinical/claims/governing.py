@@ -69,8 +69,8 @@ class Governed:
 def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
     """Lay the scopes of all triggers over the tokens of a text. Where two of one axis meet, the nearer one holds."""
     reader = _Scopes(source, triggers)
-    by_axis = {axis: [-1] * len(source) for axis in AXES}
-    distance = {axis: [REACH + 1] * len(source) for axis in AXES}
+    by_axis = {axis: [-1] * len(source.words) for axis in AXES}
+    distance = {axis: [REACH + 1] * len(source.words) for axis in AXES}
     for number, trigger in enumerate(triggers):
         axes = trigger.row.axes
         for i in reader.reach(number) if trigger.row.direction not in _GOVERNS_NOTHING else ():
@@ -137,10 +137,10 @@ class _Scopes:
         """True if no word that a trigger could govern follows it in its item."""
         i = one.last + 1
         if not one.cue_tokens:
-            end = self.source.start[i] if i < len(self.source) else len(self.source.text)
-            return i >= len(self.source) or _DIVIDED.search(self.source.text, one.end, end) is not None
+            end = self.source.start[i] if i < len(self.source.words) else len(self.source.text)
+            return i >= len(self.source.words) or _DIVIDED.search(self.source.text, one.end, end) is not None
         source = self.source
-        return i >= len(source) or source.ends_clause(i) or ends_item(source, i) or is_answer(source, i)
+        return i >= len(source.words) or source.ends_clause[i] or ends_item(source, i) or is_answer(source, i)
 
     def _opens(self, one: Occurrence) -> bool:
         """True if a trigger of both directions begins an item that continues: it then governs what follows."""
@@ -148,7 +148,7 @@ class _Scopes:
         if not one.cue_tokens:
             start = self.source.end[i - 1] if i else one.start
             return (i == 0 or _DIVIDED.search(self.source.text, start, one.start) is not None) and not self._closes(one)
-        begins = i == 0 or self.source.ends_clause(i) or self.source.gap(i) >= COMMA
+        begins = i == 0 or self.source.ends_clause[i] or self.source.gaps[i] >= COMMA
         return begins and not self._closes(one)
 
     # --- what follows a trigger
@@ -162,13 +162,13 @@ class _Scopes:
         source, row = self.source, one.row
         crosses = row.scope == "sentence" or (row.scope == "list" and self._is_list(one))
         near, joined, started = one.last, False, False
-        for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
+        for i in range(one.last + 1, min(len(source.words), one.last + 1 + REACH)):
             opens = i == one.last + 1 and not one.cue_tokens  # a sign is no word: what ends before it ends here too
             if not opens and (self.layout.divides(i) or self.depth[i] < self.depth[max(one.last, 0)]):
                 return
             if not opens and self._parts_items(one, i, crosses):
                 return
-            if i > one.last + 1 and source.gap(i) >= COMMA and not self._crosses(one, i, joined or crosses):
+            if i > one.last + 1 and source.gaps[i] >= COMMA and not self._crosses(one, i, joined or crosses):
                 return
             others = self.begins.get(i, ())
             if any(self._ends_before(one, other, i, near=near, started=started) for other in others):
@@ -190,15 +190,15 @@ class _Scopes:
         if scope == "sentence":
             return False
         if i == one.last + 1:
-            return scope == "item" and source.gap(i) == COMMA and "," in source.glue(i)
+            return scope == "item" and source.gaps[i] == COMMA and "," in source.glue(i)
         return _DASH.search(source.glue(i)) is not None or (not crosses and _SIGN.search(source.glue(i)) is not None)
 
     def _crosses(self, one: Occurrence, i: int, over_commas: bool) -> bool:
         """True if a trigger's scope continues over the mark before token `i`."""
         source = self.source
-        if source.gap(i) == COMMA and (_SUSPENDED.match(source.glue(i)) or self._is_slashed(one, i)):
+        if source.gaps[i] == COMMA and (_SUSPENDED.match(source.glue(i)) or self._is_slashed(one, i)):
             return True
-        if source.gap(i) == COLON:
+        if source.gaps[i] == COLON:
             return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
         return over_commas and (
             one.row.scope != "list" or "," not in source.glue(i) or (self._is_bare(one, i) and self._is_listed(one, i))
@@ -215,7 +215,7 @@ class _Scopes:
         source, items = self.source, 0
         if one.row.axes != ("negation",):
             return True
-        for at in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
+        for at in range(one.last + 1, min(len(source.words), one.last + 1 + REACH)):
             if at > one.last + 1 and self.layout.divides(at):
                 break
             if any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(at, ())):
@@ -230,8 +230,8 @@ class _Scopes:
         side or any further statement about it."""
         source = self.source
         stop = i
-        while stop < len(source) and stop <= i + BARE:
-            if stop > i and (self.layout.divides(stop) or source.gap(stop) >= COMMA):
+        while stop < len(source.words) and stop <= i + BARE:
+            if stop > i and (self.layout.divides(stop) or source.gaps[stop] >= COMMA):
                 break
             if source.words[stop][0] == "#":
                 return False
@@ -244,8 +244,8 @@ class _Scopes:
 
     def _next_word(self, one: Occurrence) -> Iterator[int]:
         """The word a trigger stands before, over function words."""
-        for i in range(one.last + 1, min(len(self.source), one.last + 4)):
-            if (self.layout.divides(i) and i > one.last + 1) or self.source.gap(i) >= COMMA:
+        for i in range(one.last + 1, min(len(self.source.words), one.last + 4)):
+            if (self.layout.divides(i) and i > one.last + 1) or self.source.gaps[i] >= COMMA:
                 return
             yield i
             if self.source.words[i] not in FUNCTION_WORDS:
@@ -279,13 +279,13 @@ class _Scopes:
         verneint Fieber, Auswurf, Atemnot"). In a list of other things a trigger denies its own item only."""
         source = self.source
         first = one.first
-        while first and source.words[first - 1] in _WHO and not source.ends_clause(first):
+        while first and source.words[first - 1] in _WHO and not source.ends_clause[first]:
             first -= 1
-        if first == 0 or source.ends_clause(first) or source.gap(first) >= COLON:
+        if first == 0 or source.ends_clause[first] or source.gaps[first] >= COLON:
             return True
-        if one.row.direction == "both" and (source.gap(first) == COMMA or source.words[first - 1] in JOINTS):
+        if one.row.direction == "both" and (source.gaps[first] == COMMA or source.words[first - 1] in JOINTS):
             return True
-        for i in range(one.last + 1, min(len(source), one.last + 1 + REACH)):
+        for i in range(one.last + 1, min(len(source.words), one.last + 1 + REACH)):
             if self.layout.divides(i) or any(
                 self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())
             ):
@@ -320,7 +320,7 @@ class _Scopes:
                 in_list = crosses and self._is_bare_up_to(i)
                 if not in_list and not self._is_slashed(one, i + 1):
                     return
-            if i == one.first - 1 and i + 1 < len(source) and not self._touches(one, self._closes(one)):
+            if i == one.first - 1 and i + 1 < len(source.words) and not self._touches(one, self._closes(one)):
                 return
             if any(self.triggers[n] is not one and self._bars(one, n) for n in self.cue_tokens.get(i, ())):
                 return
@@ -336,18 +336,18 @@ class _Scopes:
         for at in range(i, max(-1, i - BARE - 1), -1):
             if source.words[at][0] == "#" or side_of(source.words[at]) is not None:
                 return False
-            if at == 0 or self.layout.divides(at) or source.gap(at) >= COMMA:
+            if at == 0 or self.layout.divides(at) or source.gaps[at] >= COMMA:
                 return True
         return False
 
     def _touches(self, one: Occurrence, closes: bool) -> bool:
         """True if a trigger behind a mark governs the words before the mark: "X: nein", "X (Mutter)"."""
         source, i = self.source, one.first
-        if not one.cue_tokens or i >= len(source):
+        if not one.cue_tokens or i >= len(source.words):
             return True  # a sign stands with the word before it
-        if source.ends_clause(i):
+        if source.ends_clause[i]:
             return False
-        return source.gap(i) < COMMA or closes
+        return source.gaps[i] < COMMA or closes
 
     def _bars_clause(self, one: Occurrence, i: int) -> bool:
         """True if another trigger of the same axis stands at token `i`: a clause about another thing ends there."""

@@ -28,9 +28,9 @@ class Layout:
     @cached_property
     def _divided(self) -> list[bool]:
         source = self._source
-        divided = [source.ends_clause(i) for i in range(len(source))]
-        for i in range(len(source) - 1):
-            if source.gap(i + 1) == COLON and source.gap(i) >= COMMA and i not in self._cues:
+        divided = [*source.ends_clause]
+        for i in range(len(source.words) - 1):
+            if source.gaps[i + 1] == COLON and source.gaps[i] >= COMMA and i not in self._cues:
                 divided[i] = True
         return divided
 

@@ -127,7 +127,7 @@ def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurre
             found += places if places and _is_told(sign, text) else ()
     for start, end, sign in sorted(found):
         first = bisect_left(source.start, start)
-        sign_tokens = tuple(i for i in range(first, min(first + 2, len(source))) if source.start[i] < end)
+        sign_tokens = tuple(i for i in range(first, min(first + 2, len(source.words))) if source.start[i] < end)
         behind = sign_tokens[-1] + 1 if sign_tokens else first
         at = (behind, behind - 1) if not sign_tokens else (sign_tokens[0], sign_tokens[-1])
         yield Occurrence(rows.by_sign[sign], *at, sign_tokens, start, end)
@@ -179,7 +179,7 @@ def _walk(source: SourceText, elements: Sequence[Element], place: tuple[int, int
         elif isinstance(element, Gap):
             found = _walk_over(source, elements, (at, i), element)
             return None if found is None else (*own, *found)
-        elif i < len(source.words) and element.fits(source.words[i]) and source.gap(i) <= most:
+        elif i < len(source.words) and element.fits(source.words[i]) and source.gaps[i] <= most:
             if element.optional:
                 found = _walk(source, elements, (at, i + 1), LINE)
                 if found is None:
@@ -197,7 +197,7 @@ def _walk_over(source: SourceText, elements: Sequence[Element], place: tuple[int
     most, parting = (LINE, COMMA) if gap.inner else (COMMA, STOP)
     turns = group(TURNING).fits
     for i in range(first, first + gap.most + 1):
-        if i > len(source) or (source.followed if i == len(source) else source.gap(i) >= parting):
+        if i > len(source.words) or (source.followed if i == len(source.words) else source.gaps[i] >= parting):
             return None
         if i > first and (turns(source.words[i - 1]) or (gap.inner and source.words[i - 1] in _PARTING)):
             return None
@@ -213,18 +213,18 @@ def _holds(source: SourceText, mark: Mark, i: int) -> bool:
     if mark.sign == "-":
         return source.glue(i) == "-"
     if mark.sign == ":":
-        return 0 < i < len(source) and (source.gap(i) == COLON or _HEAD.match(source.glue(i)) is not None)
-    at_edge = i in (0, len(source)) or (mark.sign == "$" and is_answer(source, i))
+        return 0 < i < len(source.words) and (source.gaps[i] == COLON or _HEAD.match(source.glue(i)) is not None)
+    at_edge = i in (0, len(source.words)) or (mark.sign == "$" and is_answer(source, i))
     if mark.sign == "^":
-        return at_edge or source.ends_clause(i) or source.gap(i) >= COMMA
-    return at_edge or source.ends_clause(i) or (ends_item(source, i) and "(" not in source.glue(i))
+        return at_edge or source.ends_clause[i] or source.gaps[i] >= COMMA
+    return at_edge or source.ends_clause[i] or (ends_item(source, i) and "(" not in source.glue(i))
 
 
 def is_answer(source: SourceText, i: int) -> bool:
     """True if the word before token `i` is the only one of its line behind a colon: "Allergien: keine"."""
-    return i > 0 and source.gap(i - 1) == COLON and (i == len(source) or "\n" in source.glue(i))
+    return i > 0 and source.gaps[i - 1] == COLON and (i == len(source.words) or "\n" in source.glue(i))
 
 
 def ends_item(source: SourceText, i: int) -> bool:
     """True if a comma, a bracket or a slash divides token `i` from the one before it."""
-    return source.gap(i) == COMMA
+    return source.gaps[i] == COMMA

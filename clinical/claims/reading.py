@@ -178,17 +178,17 @@ class Reading(SourceText):
     def clauses(self) -> tuple[Place, ...]:
         """Sentences, list items and finished lines, in their order: what no statement goes across. The dot of an
         abbreviation and the end of a wrapped line divide nothing."""
-        return self._runs([i for i in range(len(self)) if i == 0 or self.ends_clause(i)])
+        return self._runs([i for i in range(len(self.words)) if i == 0 or self.ends_clause[i]])
 
     @cached_property
     def items(self) -> tuple[Place, ...]:
         """The clauses cut at commas, brackets, slashes and colons too: one or more mentions each, never a part of one
         of a plain list."""
-        return self._runs([i for i in range(len(self)) if i == 0 or self.gap(i) >= COMMA or self.ends_clause(i)])
+        return self._runs([i for i in range(len(self.words)) if i == 0 or self.gaps[i] >= COMMA or self.ends_clause[i]])
 
     def _runs(self, first: list[int]) -> tuple[Place, ...]:
         """The places of the runs of tokens that begin at these."""
-        last = [i - 1 for i in (*first[1:], len(self))]
+        last = [i - 1 for i in (*first[1:], len(self.words))]
         start, end = self.start, self.end
         return tuple(Place(start[a], end[b]) for a, b in zip(first, last, strict=False))
 
@@ -281,7 +281,7 @@ class Reading(SourceText):
         if not tokens:
             return Claim()
         number = bisect_right(starts, tokens[0]) - 1
-        stop = starts[number + 1] if number + 1 < len(starts) else len(self)
+        stop = starts[number + 1] if number + 1 < len(starts) else len(self.words)
         if tokens[-1] >= stop:
             return self.ruled(start, end)
         if number not in self._paragraphs:
@@ -297,7 +297,7 @@ class Reading(SourceText):
     def _paragraph_starts(self) -> list[int]:
         """The tokens behind empty lines over which no trigger governs and none is read: it would have to end with a
         colon or a word behind which something has to follow."""
-        return [0, *(i for i, gap in enumerate(self._gaps) if gap == BREAK and self._is_parted(i))]
+        return [0, *(i for i, gap in enumerate(self.gaps) if gap == BREAK and self._is_parted(i))]
 
     def _is_parted(self, i: int) -> bool:
         return _EMPTY_LINE.fullmatch(self.glue(i)) is not None and self.words[i - 1] not in FUNCTION_WORDS
@@ -368,8 +368,8 @@ class Reading(SourceText):
         denied, found = known.by_axis["negation"], []
         if not tokens or known.denies(tokens[0]) or denied[tokens[0]] >= 0:
             return []
-        for i in range(tokens[0] + 1, min(len(self), tokens[-1] + 1 + BESIDE)):
-            if i > tokens[-1] and (self.gap(i) >= COMMA or self.ends_clause(i)):
+        for i in range(tokens[0] + 1, min(len(self.words), tokens[-1] + 1 + BESIDE)):
+            if i > tokens[-1] and (self.gaps[i] >= COMMA or self.ends_clause[i]):
                 break
             if denied[i] >= 0 and i not in known.cue_tokens:
                 found.append(self.text[self.start[i] : self.end[i]])
@@ -385,9 +385,9 @@ class Reading(SourceText):
         """The triggers that deny a list: "ohne Barrett, Striktur oder Dysplasie" is no part of a name, nor is "ohne
         Fieber ohne Husten"."""
         denied = self._governed.by_axis["negation"]
-        over = {n for i, n in enumerate(denied) if n >= 0 and self.gap(i) == COMMA and self.glue(i) != "/"}
+        over = {n for i, n in enumerate(denied) if n >= 0 and self.gaps[i] == COMMA and self.glue(i) != "/"}
         for n, one in enumerate(self.triggers):
-            again = one.cue_tokens and one.first and self._governed.denies(one.first) and self.gap(one.first) < COMMA
+            again = one.cue_tokens and one.first and self._governed.denies(one.first) and self.gaps[one.first] < COMMA
             if again and denied[one.first - 1] >= 0:
                 over |= {n, denied[one.first - 1]}
         return frozenset(over)
@@ -405,7 +405,7 @@ class Reading(SourceText):
     def _says_self(self, token: int) -> bool:
         """True if the line returns to the patient as experiencer before the token."""
         for i in range(token - 1, -1, -1):
-            if self.gap(i + 1) >= LINE and "\n" in self.glue(i + 1):
+            if self.gaps[i + 1] >= LINE and "\n" in self.glue(i + 1):
                 return False
             for number in self._governed.cue_tokens.get(i, ()):
                 row = self.triggers[number].row
@@ -422,7 +422,7 @@ class Reading(SourceText):
         if not tokens:
             return None
         first, last = tokens[0], tokens[-1]
-        opens = first > 0 and (first == 1 or self.gap(first - 1) >= COMMA or self.ends_clause(first - 1))
+        opens = first > 0 and (first == 1 or self.gaps[first - 1] >= COMMA or self.ends_clause[first - 1])
         before = self._side_before(first)
         return self._side_of(tokens) or (before if opens else None) or self._side_behind(last) or before
 
@@ -435,8 +435,8 @@ class Reading(SourceText):
 
     def _side_behind(self, last: int) -> Side | None:
         stop = last + 1
-        while stop < len(self) and stop <= last + SIDE_BEHIND + 1:
-            if self.ends_clause(stop) or ends_item(self, stop) or self.gap(stop) >= STOP:
+        while stop < len(self.words) and stop <= last + SIDE_BEHIND + 1:
+            if self.ends_clause[stop] or ends_item(self, stop) or self.gaps[stop] >= STOP:
                 break
             joins = self.words[stop] == "und" and self._side_of(range(stop - 1, stop)) is not None
             if not joins and (stop in self._governed.cue_tokens or self.words[stop] in ("und", "mit", "bei", "sowie")):
@@ -445,7 +445,7 @@ class Reading(SourceText):
         return self._side_of(range(last + 1, stop))
 
     def _side_before(self, first: int) -> Side | None:
-        if first == 0 or self.ends_clause(first) or self.gap(first) > LINE:
+        if first == 0 or self.ends_clause[first] or self.gaps[first] > LINE:
             return None
         return self._side_of(range(first - 1, first))
 
@@ -458,8 +458,11 @@ class _Paragraph(Reading):
         self.text, self.view = whole.text, whole.view
         self.start, self.end, self.words = whole.start[first:stop], whole.end[first:stop], whole.words[first:stop]
         self.depths = whole.depths[first:stop]
-        self._gaps, self._ends = [SPACE, *whole._gaps[first + 1 : stop]], [False, *whole._ends[first + 1 : stop]]
-        self.followed = stop < len(whole)
+        self.gaps, self.ends_clause = (
+            [SPACE, *whole.gaps[first + 1 : stop]],
+            [False, *whole.ends_clause[first + 1 : stop]],
+        )
+        self.followed = stop < len(whole.words)
         self.signs = tuple(_moved(one, first) for one in whole.signs if first <= one.first < stop + (not self.followed))
         self._all, self._first = whole.words, first  # the words alone: a text that its own parts hold is freed late
 

@@ -23,11 +23,12 @@ _BEHIND_HEAD: Final = re.compile(r"\b(?:bei|mit|nach|durch|ohne|infolge|wegen|im
 def without_general(found: Sequence[Candidate], text: str, catalog: Catalog) -> list[Candidate]:
     """The candidates without those that a shown one beside them makes general. `text`: what was read."""
     shown = [(one, catalog.codes[catalog.number(one.code)]) for one in found if one.confidence != "low"]
-    general = {
-        one.code
-        for one, code in shown
-        if any(_is_general((one, code), other) or _is_part_of((one, code), other, text) for other in shown)
-    }
+    if len(shown) < 2:
+        return list(found)
+    vague = [own for own in shown if ends_unspecified(own[1].title) or is_catch_all(own[1].title)]
+    exact = [own for own in shown if own not in vague]
+    general = {own[0].code for own in vague if any(_is_general(own, other) for other in exact)}
+    general |= {own[0].code for own in shown if any(_is_part_of(own, other, text) for other in shown)}
     return [one for one in found if one.code not in general]
 
 
@@ -35,17 +36,15 @@ _Shown = tuple["Candidate", "Code"]
 
 
 def _is_general(one: _Shown, other: _Shown) -> bool:
-    """F32.9 beside F32.1, F99 beside any other of its chapter; of two places of the text I50.9 beside I50.12 too, but
-    no injury, for those of one category are injuries of different parts."""
+    """True for a vague code beside an exact one: F32.9 beside F32.1, F99 beside any other of its chapter; of two places
+    of the text I50.9 beside I50.12 too, but no injury, for those of one category are injuries of different parts."""
     (general, code), (specific, more) = one, other
-    if more.code == code.code or ends_unspecified(more.title) or is_catch_all(more.title):
-        return False
     if is_catch_all(code.title):
         return code.chapter == more.chapter
     apart = general.end <= specific.start or specific.end <= general.start
-    same = category(code.code) == category(more.code)
-    alike = code.parent == more.parent or (apart and same and code.code not in INJURIES)
-    return ends_unspecified(code.title) and alike
+    return code.parent == more.parent or (
+        apart and code.code not in INJURIES and category(code.code) == category(more.code)
+    )
 
 
 def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:

@@ -180,10 +180,10 @@ class SearchIndex:
             hits = joined([self._gestation([code for code, _ in stated], len(parts)), hits])
         bounds, best = self._bounds(draft), merged(hits)
         best = best.at(_are_shown(best.probability, bounds) if limit is None else slice(limit))
-        rows = zip(_levels(best.probability, bounds), *(column.tolist() for column in best), strict=True)
+        worded = _levels(best.probability, bounds), self.wordings.texts(best.wording)
+        rows = zip(*worded, best.part.tolist(), best.code.tolist(), best.probability.tolist(), strict=True)
         found = [
-            self._candidate((parts[n], claims[n]), code, chance, self.wordings.text(word), level)
-            for level, n, code, _, chance, word in rows
+            self._candidate((parts[n], claims[n]), code, chance, text, level) for level, text, n, code, chance in rows
         ]
         telling = without_general(found, text, self.catalog)
         codes = sorted(

@@ -87,10 +87,6 @@ class Bm25:
         bounds = self.start[first : last + 1]
         return self.indices[bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
 
-    def count(self, first: int, last: int) -> int:
-        """Number of postings of the tokens from `first` to before `last`."""
-        return int(self.start[last] - self.start[first])
-
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -114,10 +113,11 @@ class Wordings:
         spelled = self._spelled
         return [spelled[word] for word in self.tables.word[start:end].tolist()]
 
-    def texts(self, numbers: range) -> list[str]:
-        """These neighbouring wordings as the source has them."""
-        starts = self.tables.text_start[numbers.start : numbers.stop + 1].tolist()
-        return [str(self._text[start:end], "utf-8") for start, end in pairwise(starts)]
+    def texts(self, numbers: Ints | range) -> list[str]:
+        """These wordings as the source has them."""
+        start, first = self.tables.text_start, np.asarray(numbers, dtype=np.int64)
+        places = zip(start[first].tolist(), start[first + 1].tolist(), strict=True)
+        return [str(self._text[start:end], "utf-8") for start, end in places]
 
     def of_code(self, code: int) -> range:
         """Numbers of the wordings of a code of the catalog; empty where it has none."""

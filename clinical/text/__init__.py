@@ -3,14 +3,13 @@
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, full_year, parse_date
 from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
-from clinical.text.keys import name_key
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient
 from clinical.text.sections import Kind, Section, sections_of
 from clinical.text.seen import BUCKETS, DENSE, GAPS, Seen, see
 from clinical.text.segments import Part, content_words, cut, has_noun
 from clinical.text.sites import sites_of
-from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, HEAD, LINE, SPACE, STOP, SourceText
+from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, HEAD, LINE, SPACE, STOP, SourceText, name_key
 from clinical.text.vocabulary import (
     BOTH,
     CONNECTORS,

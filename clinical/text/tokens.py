@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from itertools import accumulate
+from typing import TypeVar
 
 from clinical.text.abbreviations import is_abbreviation
-from clinical.text.dates import MONTH_NAMES, DateMention, dates_of
+from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, parse_date
 from clinical.text.folding import spelling
-from clinical.text.keys import by_key, name_key, number_key, of_each, places_of, word_key
 from clinical.text.ocr import without_lookalikes
-from clinical.text.vocabulary import ROMAN, SIDES, STAGE_WORDS, UNITS, word_set
+from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
 _SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
 _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
@@ -57,6 +58,93 @@ _HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
 _BRACKET = re.compile(r"[()]")
 _FINAL = re.compile(r"[.!?][\"“”’»«']?(?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
+
+
+# --- keys: numbers by their value as written, words by stem, names by spelling ----------------------------------------
+
+Derived = TypeVar("Derived")
+
+_COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
+"""A decimal comma, the digits before and behind it: each run of digits is read once, from its beginning."""
+
+
+def number_key(raw: str) -> str:
+    """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
+    if len(raw) >= 6 and (day := parse_date(raw)):
+        return "#" + day
+    if raw.isdigit() and raw.isascii():
+        return "#" + raw
+    text = raw.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4")
+    text = "".join(
+        str(int(char)) if char.isdigit() else char for char in text if not char.isspace() and char not in "'’"
+    )
+    text = text.replace("–", "-").replace("—", "-")
+    text = _COMMA.sub(_decimal, text)
+    return "#" + text
+
+
+def _decimal(match: re.Match[str]) -> str:
+    whole, part = match[1] or "", (match[2] or "").rstrip("0")
+    return f"{whole}.{part}" if part else whole
+
+
+_ENDINGS = frozenset(("en", "em", "er", "es"))
+
+
+def word_key(word: str) -> str:
+    """Key of a spelled word in free text: its stem, with the OCR pairs rn/m and lost umlaut dots folded.
+
+    Stems of at least four characters; endings are those of German declension.
+    """
+    named = side_of(word) or TIMES.get(word) or QUALIFIERS.get(word)
+    if named or len(word) < 5:
+        return named or word
+    folded = word.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    if len(folded) <= 5:
+        return folded
+    if folded[-2:] in _ENDINGS:
+        return folded[:-2]
+    return folded[:-1] if folded[-1] in "ens" else folded
+
+
+def name_key(word: str) -> str:
+    """Key of a spelled word of a name: the word itself, with the OCR pair rn/m folded. `strasse` is `str`."""
+    word = word[:-7] + "str" if word.endswith("strasse") else word
+    return word.replace("rn", "m")
+
+
+def of_each(key: Callable[[str], Derived], words: Iterable[str]) -> dict[str, Derived]:
+    """Apply `key` once to each distinct word of one text; the result lives no longer than the text does."""
+    return {word: key(word) for word in set(words)}
+
+
+def places_of(words: Iterable[str]) -> dict[str, list[int]]:
+    """Places of each word, in the order of the text."""
+    places: dict[str, list[int]] = {}
+    for i, word in enumerate(words):
+        if word in places:
+            places[word].append(i)
+        else:
+            places[word] = [i]
+    return places
+
+
+def by_key(word_places: Mapping[str, list[int]], keys: Mapping[str, str]) -> dict[str, list[int]]:
+    """Places by key, of the places of each word; a word without a key is its own. What one word alone has is shared,
+    not copied: nobody changes it."""
+    places = dict(word_places)
+    moved = [(word, key) for word, key in keys.items() if key != word]
+    for word, _ in moved:
+        del places[word]
+    joined: dict[str, list[list[int]]] = {}
+    for word, key in moved:
+        joined.setdefault(key, [places[key]] if key in places else []).append(word_places[word])
+    for key, lists in joined.items():
+        places[key] = lists[0] if len(lists) == 1 else sorted(i for where in lists for i in where)
+    return places
+
+
+# --- the text ----------------------------------------------------------------------------------------------------
 
 
 class SourceText:
@@ -267,13 +355,10 @@ class SourceText:
         """The characters between token `i - 1` and token `i`."""
         return self.text[self.end[i - 1] : self.start[i]] if i else ""
 
-    def gap(self, i: int) -> int:
-        """Divider between token `i - 1` and token `i` (SPACE .. BREAK)."""
-        return self._gaps[i]
-
     @cached_property
-    def _gaps(self) -> list[int]:
-        """Divider between each token and the one before it. Few different signs stand between the words of a text."""
+    def gaps(self) -> list[int]:
+        """Divider between each token and the one before it (SPACE .. BREAK). Few different signs stand between the
+        words of a text."""
         text = self.text
         glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
         signs = of_each(_sign_of, glues)
@@ -317,14 +402,10 @@ class SourceText:
         lines = [(0, ""), *((match.start(), match.group()) for match in _LINE.finditer(self.view))]
         return [start for start, _ in lines], [line.islower() for _, line in lines]
 
-    def ends_clause(self, i: int) -> bool:
-        """True if a sentence, item or finished line ends between token `i - 1` and token `i`."""
-        return self._ends[i]
-
     @cached_property
-    def _ends(self) -> list[bool]:
-        """For each token, true if a clause ends before it."""
-        gaps = self._gaps
+    def ends_clause(self) -> list[bool]:
+        """For each token, true if a sentence, item or finished line ends before it."""
+        gaps = self.gaps
         ends = [gap >= STOP for gap in gaps]
         for i in sorted({bisect_right(self.start, match.start()) for match in _LINE_END.finditer(self.text)}):
             if 0 < i < len(gaps) and SPACE < gaps[i] < STOP:

@@ -7,7 +7,7 @@ top_1, top_3, top_5, top_10: a right code first, or among so many. top_1_categor
 the right category, the right chapter. mrr: mean of 1 / rank. recall_10: share of a text's codes among ten.
 set_precision, set_recall, f1, f1_category: the codes shown against the right ones, mean over texts; micro_f1 over all
 codes. distance: steps along the tree of the catalog from the first code to the nearest right one. Those that libraries
-have (ir_measures, scikit-learn) are theirs to the last digit (`tests/evals/test_known_measures.py`); they are computed
+have (ir_measures, scikit-learn) are theirs to the last digit (`tests/evals/test_measures.py`); they are computed
 here since a resample needs the share of each query.
 """
 

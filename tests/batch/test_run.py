@@ -388,7 +388,7 @@ def test_why_ray_does_not_start_is_one_sentence(tmp_path, starter_artifact, monk
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[tuple[Any, list[Any]]]:
-    """A cluster that was there before, of three raylets of one core each on this machine, and its nodes."""
+    """A cluster that was there before, of two raylets of one core each on this machine, and its nodes."""
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
@@ -396,7 +396,7 @@ def cluster() -> Iterator[tuple[Any, list[Any]]]:
     for tries in range(STARTS, 0, -1):
         cluster = Cluster()
         try:
-            nodes = [cluster.add_node(**small) for _ in range(3)]
+            nodes = [cluster.add_node(**small) for _ in range(2)]
             break
         except Exception:
             cluster.shutdown()
@@ -412,11 +412,11 @@ def test_a_cluster_without_room_says_so_within_30_seconds(tmp_path, starter_arti
     assert PLACED_SECONDS < 30
     pq.write_table(pa.table({"text": ["Gicht", "Husten", "I10.90"]}), tmp_path / "in.parquet")
     command = [sys.executable, "-m", "batch", tmp_path / "in.parquet", "--catalog", starter_artifact]
-    command += ["--out", tmp_path / "out.parquet", "--ray", cluster[0].address, "--workers", "4"]
+    command += ["--out", tmp_path / "out.parquet", "--ray", cluster[0].address, "--workers", "3"]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if "--workers" in line]
-    assert said[0].startswith("befund: --workers 4 find no place: the Ray cluster has 3 cores, "), done.stderr
+    assert said[0].startswith("befund: --workers 3 find no place: the Ray cluster has 2 cores, "), done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -437,7 +437,7 @@ def test_what_a_node_lacks_is_one_sentence(tmp_path, starter_artifact, cluster):
 def test_a_node_that_is_killed_in_mid_run_loses_no_row(tmp_path, starter_artifact, cluster):
     """Its worker's batch is coded by another; each row is in the output once and coded as without Ray. Workers on every
     core of the cluster would leave the reader none, and nothing would ever be read."""
-    rows = 8 * CHUNK
+    rows = 5 * CHUNK
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table({"text": [f"Gicht, {number}. Besuch" for number in range(rows)]}), source)
     command = [sys.executable, "-m", "batch", source, "--catalog", starter_artifact, "--out", out]

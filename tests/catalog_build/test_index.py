@@ -60,27 +60,19 @@ def test_two_builds_give_the_same_files(starter_artifact: Path, tmp_path: Path) 
     assert (one.sources, one.checks, one.thresholds) == (other.sources, other.checks, other.thresholds)
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small source, and what was built of it."""
-    place = tmp_path_factory.mktemp("small")
-    build_artifact(folder(place / "source", release()), place / "out", BuildOptions())
-    return place
-
-
 @pytest.fixture
-def built(small: Path, tmp_path: Path) -> Path:
+def built(small_build: Path, tmp_path: Path) -> Path:
     """A folder of one's own with both."""
-    shutil.copytree(small, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(small_build, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
-def test_a_small_source_builds_with_the_shipped_weights(small: Path) -> None:
-    manifest = Manifest.load(small / "out")
+def test_a_small_source_builds_with_the_shipped_weights(small_build: Path) -> None:
+    manifest = Manifest.load(small_build / "out")
     assert (manifest.codes, manifest.synonyms) == (8, 7)
-    found = SearchIndex.load(small / "out").search("Altersdiabetes")
+    found = SearchIndex.load(small_build / "out").search("Altersdiabetes")
     assert found[0].code == "E11.90"
-    assert sorted(path.name for path in small.iterdir()) == ["out", "source"]
+    assert sorted(path.name for path in small_build.iterdir()) == ["out", "source"]
 
 
 def test_a_source_without_synonyms_builds_and_says_what_is_missing(tmp_path: Path) -> None:

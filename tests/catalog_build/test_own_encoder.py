@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from catalog_build.official import Synonym
-from catalog_build.training.finetuning import pairs, tuned
-from catalog_build.training.remembered import TOGETHER, Remembered
+from catalog_build.training.finetuning import TOGETHER, Remembered, pairs, tuned
 from clinical.errors import ArtifactMismatch, SettingError
 from clinical.reading import SearchIndex
 from clinical.search import TransformerEncoder, Wordings, built, nearest

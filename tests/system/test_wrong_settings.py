@@ -193,7 +193,3 @@ def test_a_wrong_setting_ends_in_one_sentence(server, name, value, sound, start,
     assert "Traceback" not in shown.out + shown.err
     if not value.startswith("/"):
         assert not re.search("ge@?heim", said[0])
-
-
-def test_there_are_sixty():
-    assert len(set(ROWS)) == len(ROWS) >= 60

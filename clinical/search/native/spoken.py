@@ -148,8 +148,8 @@ class TextRanking:
         )  # fmt: skip
         numbers = np.array([number for part in parts for number in part], dtype=np.int64)
         letters = np.frombuffer(b"".join(spelled), dtype=LETTER)
-        begins = accumulate((len(part) for part in parts[:-1]), initial=0)
-        places = [address_of(numbers, LONG) + LONG.itemsize * begin for begin in begins]
+        sizes_of_parts = (LONG.itemsize * len(part) for part in parts[:-1])
+        places = accumulate(sizes_of_parts, initial=address_of(numbers, LONG))
         asked = _Spoken(*places, address_of(letters, LETTER), len(texts), len(spelled), max(sizes))
         lacking = np.empty(len(texts) + len(spelled), dtype=np.int64)
         out = self._ranking.room_for(len(texts))

@@ -79,6 +79,7 @@ class Shortened:
 
     def __init__(self, wordings: Wordings) -> None:
         self._wordings, self._bm25 = wordings, wordings.words_bm25
+        self._size, self._codes = len(wordings), len(wordings.codes)
         self._of_thread = threading.local()
         self._words = list(wordings.vocabulary)  # in the order of the alphabet, as the postings are
 
@@ -135,7 +136,8 @@ class Shortened:
         number = self._wordings.vocabulary.get(word.text)
         if number is None:
             return _stem(word.text) not in self._wordings.vocabulary
-        return self._bm25.count(number, number + 1) < RARE * self._bm25.count(*self._run(word.text))
+        start, (first, last) = self._bm25.start, self._run(word.text)
+        return bool(start[number + 1] - start[number] < RARE * (start[last] - start[first]))
 
     def _run(self, beginning: str) -> tuple[int, int]:
         """The words that begin so: number of the first, and behind the last."""
@@ -188,18 +190,18 @@ class Shortened:
         return None
 
     def _of(self, texts: Sequence[str], wordings: Ints, sizes: Ints) -> Meant:
-        own = wordings if len(sizes) == 1 else distinct(wordings, len(self._wordings))  # those of one word ascend
+        own = wordings if len(sizes) == 1 else distinct(wordings, self._size)  # those of one word ascend
         rows = self._wordings.row[own]
         codes = rows[run_starts(rows)]  # wordings lie in the order of their codes
-        rarity, code_rarity = _idf(len(own), len(self._wordings)), _idf(len(codes), len(self._wordings.codes))
+        rarity, code_rarity = _idf(len(own), self._size), _idf(len(codes), self._codes)
         return Meant(texts, sizes, wordings, rarity, code_rarity, own, codes)
 
     def _context(self, found: Sequence[Meant]) -> Context:
         """The room of this thread, filled: whoever asks empties it again, for half a MB of zeros costs more."""
         context: Context | None = getattr(self._of_thread, "context", None)
         if context is None:
-            sizes = len(self._wordings.codes), len(self._wordings)
-            context = self._of_thread.context = Context(*(np.zeros(size, dtype=np.float32) for size in sizes))
+            rooms = (np.zeros(size, dtype=np.float32) for size in (self._codes, self._size))
+            context = self._of_thread.context = Context(*rooms)
         for meant in found:
             context.by_wording[meant.distinct] += np.float32(meant.rarity)
             context.by_code[meant.codes] += np.float32(meant.code_rarity)

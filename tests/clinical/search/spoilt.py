@@ -1,12 +1,12 @@
-"""python -m tests.clinical.search.spoilt ARTIFACT FOLDER FILE: a file of an artifact with each of its arrays spoilt in
-turn, its checksum right. What becomes of each is a line: `refused` at load with a sentence, `harmless` where texts are
-read on, or the error. In a process of its own, since what goes wrong may be its last."""
+"""python -m tests.clinical.search.spoilt ARTIFACT FOLDER FILE...: files of an artifact with each of their arrays spoilt
+in turn, the checksum right. What becomes of each is a line: `refused` at load with a sentence, `harmless` where texts
+are read on, or the error. In a process of its own, since what goes wrong may be its last."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,25 +129,28 @@ def outcome(folder: Path) -> str:
     return "harmless"
 
 
-def main(artifact: Path, folder: Path, name: str) -> None:
-    """Print a line for each variant, before it is tried and behind it."""
+def main(artifact: Path, folder: Path, names: Sequence[str]) -> None:
+    """Print a line for each variant of each file, before it is tried and behind it."""
     for path in artifact.rglob("*"):
         if path.is_file() and path.relative_to(artifact).parts[0] != "checks":
             place = folder / "artifact" / path.relative_to(artifact)
             place.parent.mkdir(parents=True, exist_ok=True)
             os.link(path, place)
     manifest, own = Manifest.load(artifact), folder / "artifact"
-    for how, content in variants(artifact, name):
-        print(how, end="\t", flush=True)
+    for name in names:
+        for how, content in variants(artifact, name):
+            print(name, how, sep="\t", end="\t", flush=True)
+            (own / name).unlink()
+            (own / name).write_bytes(content)
+            (own / "manifest.json").unlink()
+            replace(manifest, files={**manifest.files, name: checksum(own / name)}).save(own)
+            try:
+                print(outcome(own), flush=True)
+            except Exception as error:  # noqa: BLE001 - the test says which
+                print(f"{type(error).__name__}: {error}".replace("\n", " "), flush=True)
         (own / name).unlink()
-        (own / name).write_bytes(content)
-        (own / "manifest.json").unlink()
-        replace(manifest, files={**manifest.files, name: checksum(own / name)}).save(own)
-        try:
-            print(outcome(own), flush=True)
-        except Exception as error:  # noqa: BLE001 - the test says which
-            print(f"{type(error).__name__}: {error}".replace("\n", " "), flush=True)
+        os.link(artifact / name, own / name)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

@@ -39,6 +39,31 @@ def containing(*resources: Any) -> Resource:
 
 AT = "DocumentReference.contained[0]"
 REFUSED: dict[str, tuple[Resource, int, str]] = {
+    "another resource": ({"resourceType": "Patient"}, 400, "DocumentReference.resourceType"),
+    "a list": ([], 400, "DocumentReference.resourceType"),
+    "no content": (document(content=None), 400, "DocumentReference.content"),
+    "two files": (document(content=[{"attachment": {}}] * 2), 422, "DocumentReference.content"),
+    "no status": (document(status=None), 400, "DocumentReference.status"),
+    "another status": (document(status="superseded"), 422, "DocumentReference.status"),
+    "no file": (
+        document(content=[{"attachment": {"title": "x"}}]), 422, "DocumentReference.content[0].attachment",
+    ),
+    "no Base64": (document(attachment={"data": "!"}), 400, "DocumentReference.content[0].attachment.data"),
+    "data of a number": (document(attachment={"data": 5}), 400, "DocumentReference.content[0].attachment.data"),
+    "another size": (document(attachment={"size": 1}), 422, "DocumentReference.content[0].attachment.size"),
+    "another hash": (document(attachment={"hash": "AAAA"}), 422, "DocumentReference.content[0].attachment.hash"),
+    "title of a number": (
+        document(attachment={"title": 5}), 400, "DocumentReference.content[0].attachment.title",
+    ),
+    "unknown element": (document(nothing="x"), 400, "DocumentReference.nothing"),
+    "unknown patient": (
+        document(subject={"reference": "Patient/00000000-0000-4000-8000-000000000000"}), 422,
+        "DocumentReference.subject.reference",
+    ),
+    "subject of another kind": (
+        document(subject={"reference": "Group/1"}), 422, "DocumentReference.subject.reference",
+    ),
+    "nul": (document(description="a\0b"), 400, "DocumentReference"),
     "contained of an unknown type": (containing({"resourceType": "Foo"}), 400, f"{AT}.resourceType"),
     "contained of a number": (containing({"resourceType": 5}), 400, f"{AT}.resourceType"),
     "contained of a list": (containing({"resourceType": ["Patient"]}), 400, f"{AT}.resourceType"),

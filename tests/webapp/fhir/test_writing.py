@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import ONE_DATABASE, Outside, add_organization
+from tests.webapp.conftest import Outside, add_organization
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, resources_of
 from tests.webapp.fhir.test_machines import calls, machine
 from webapp.fhir.models import Document
@@ -109,44 +109,6 @@ def test_a_patient_is_stored_once_and_waiting_documents_find_it(place: Place, pr
     assert (again.status_code, element(again)) == (409, "Patient.identifier[0]")
     known = post(program, "Patient", person, If_None_Exist=f"identifier={SYSTEM}|815")
     assert (known.status_code, known.get_json(force=True)["id"]) == (200, made["id"])
-
-
-WRONG: dict[str, tuple[Any, int, str]] = {
-    "another resource": ({"resourceType": "Patient"}, 400, "DocumentReference.resourceType"),
-    "a list": ([], 400, "DocumentReference.resourceType"),
-    "no content": (document(content=None), 400, "DocumentReference.content"),
-    "two files": (document(content=[{"attachment": {}}] * 2), 422, "DocumentReference.content"),
-    "no status": (document(status=None), 400, "DocumentReference.status"),
-    "another status": (document(status="superseded"), 422, "DocumentReference.status"),
-    "no file": (
-        document(content=[{"attachment": {"title": "x"}}]), 422, "DocumentReference.content[0].attachment",
-    ),
-    "no Base64": (document(attachment={"data": "!"}), 400, "DocumentReference.content[0].attachment.data"),
-    "data of a number": (document(attachment={"data": 5}), 400, "DocumentReference.content[0].attachment.data"),
-    "another size": (document(attachment={"size": 1}), 422, "DocumentReference.content[0].attachment.size"),
-    "another hash": (document(attachment={"hash": "AAAA"}), 422, "DocumentReference.content[0].attachment.hash"),
-    "title of a number": (
-        document(attachment={"title": 5}), 400, "DocumentReference.content[0].attachment.title",
-    ),
-    "unknown element": (document(nothing="x"), 400, "DocumentReference.nothing"),
-    "unknown patient": (
-        document(subject={"reference": "Patient/00000000-0000-4000-8000-000000000000"}), 422,
-        "DocumentReference.subject.reference",
-    ),
-    "subject of another kind": (
-        document(subject={"reference": "Group/1"}), 422, "DocumentReference.subject.reference",
-    ),
-    "nul": (document(description="a\0b"), 400, "DocumentReference"),
-}  # fmt: skip
-
-
-@ONE_DATABASE
-@pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_named_by_its_element_and_nothing_is_stored(program: Caller, case: str) -> None:
-    sent, status, expression = WRONG[case]
-    answer = post(program, "DocumentReference", sent)
-    assert (answer.status_code, element(answer)) == (status, expression)
-    assert program.bundle("DocumentReference")["total"] == 0
 
 
 def test_people_and_programs_without_the_scope_do_not_write(place: Place, caller: Caller) -> None:

@@ -3,7 +3,6 @@ accepted: in a real browser, before the real text API."""
 
 import json
 
-import pytest
 from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Browser, Page, expect
 
@@ -403,21 +402,21 @@ def test_nothing_can_be_saved_before_a_letter_was_read(erika: Visitor) -> None:
     assert thrown == []
 
 
-@pytest.mark.parametrize("day", ["31.02.1957", "1957-02-31", "12.13.1957", "am Montag", "12.08.2057"])
-def test_a_day_that_is_not_in_the_calendar_is_not_taken(erika: Visitor, day: str) -> None:
+def test_a_day_that_is_not_in_the_calendar_is_not_taken(erika: Visitor) -> None:
     page = erika.open("/extraction/")
     page.get_by_role("button", name="Beispielbrief").click()
     birth = page.locator('[data-path="patient.geburtsdatum"]')
     expect(birth).to_have_value("1957-08-12")
-    birth.fill(day)
-    page.keyboard.press("Tab")
-    expect(birth).to_have_value(day)
-    expect(birth).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_text("Erwartet wird TT.MM.JJJJ").first).to_be_visible()
     downloads: list[object] = []
     page.on("download", lambda one: downloads.append(one))
-    page.get_by_role("button", name="Als JSON speichern").click()
-    expect(birth).to_be_focused()
+    for day in ("31.02.1957", "1957-02-31", "12.13.1957", "am Montag", "12.08.2057"):
+        birth.fill(day)
+        page.keyboard.press("Tab")
+        expect(birth).to_have_value(day)
+        expect(birth).to_have_attribute("aria-invalid", "true")
+        expect(page.get_by_text("Erwartet wird TT.MM.JJJJ").first).to_be_visible()
+        page.get_by_role("button", name="Als JSON speichern").click()
+        expect(birth).to_be_focused()
     assert downloads == []
     birth.fill("3.2.1957")
     page.keyboard.press("Tab")
