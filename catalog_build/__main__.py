@@ -263,19 +263,21 @@ def _statements(out: Path | None, measure: bool) -> None:
 @click.option("--mixed", type=click.IntRange(0), default=6_500, help="of those from frames in each round (6500)")
 @click.option("--worded", type=click.IntRange(0), default=2_500, help="of those from wordings in each round (2500)")
 @click.option("--texts", type=PATH, multiple=True, help="authors' files to learn from, in place of Befund's own")
-def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], **how: Any) -> None:
-    """Train the tagger of mentions and claims from scratch: on the labelled texts of the authors to learn from, and on
-    texts written from the wordings of an artifact."""
+@click.option("--further", type=PATH, help="weights of as many networks to go on from, in place of new ones")
+def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], further: Path | None, **how: Any) -> None:
+    """Train the tagger of mentions and claims, from scratch or further: on the labelled texts of the authors to learn
+    from, and on texts written from the wordings of an artifact."""
     try:
         from catalog_build.training.authors import parse
         from catalog_build.training.claims import Recipe, train_claims
         from catalog_build.training.reading import material
+        from clinical.claims import Tagger
         from clinical.reading import SearchIndex
 
         known = material(SearchIndex.load(artifact))
         if texts:
             known = known._replace(texts=[text for file in texts for text in parse(file)])
-        tagger = train_claims(known, Recipe(**how))
+        tagger = train_claims(known, Recipe(**how), Tagger.load(further) if further else None)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     tagger.save(out)

@@ -222,16 +222,17 @@ class Material(NamedTuple):
     wordings: Sequence[tuple[str, str]] = ()
 
 
-def train_claims(material: Material, recipe: Recipe | None = None) -> Tagger:
-    """Train from these texts, deterministic for a seed; ten minutes for fifty authors on two cores."""
+def train_claims(material: Material, recipe: Recipe | None = None, begun: Tagger | None = None) -> Tagger:
+    """Train from these texts, deterministic for a seed; ten minutes for fifty authors on two cores. `begun`: a tagger
+    of as many networks, which are trained further."""
     recipe = recipe or Recipe()
-    seeds, at_once = range(recipe.seed, recipe.seed + recipe.nets), min(recipe.nets, os.cpu_count() or 1)
+    numbers, at_once = range(recipe.nets), min(recipe.nets, os.cpu_count() or 1)
     if at_once == 1:
         lessons = _lessons_of(material, recipe)
-        return Tagger.joined([_trained(lessons, recipe, seed).served() for seed in seeds])
+        return Tagger.joined([_numbered(number, lessons, recipe, begun) for number in numbers])
     # Started anew, since a fork of a process that has used torch's threads hangs; each writes the lessons for itself.
-    with ProcessPoolExecutor(at_once, get_context("spawn"), _prepare, (material, recipe)) as pool:
-        return Tagger.joined(list(pool.map(_network, seeds)))
+    with ProcessPoolExecutor(at_once, get_context("spawn"), _prepare, (material, recipe, begun)) as pool:
+        return Tagger.joined(list(pool.map(_network, numbers)))
 
 
 def retrained_claims(
@@ -282,18 +283,23 @@ def _lessons_of(material: Material, recipe: Recipe) -> _Lessons:
     return _Lessons(real, frames, words)
 
 
-_prepared: tuple[_Lessons, Recipe]
-"""Lessons and recipe from which the networks of a process learn."""
+_prepared: tuple[_Lessons, Recipe, Tagger | None]
+"""Lessons, recipe and begun tagger from which the networks of a process learn."""
 
 
-def _prepare(material: Material, recipe: Recipe) -> None:
+def _prepare(material: Material, recipe: Recipe, begun: Tagger | None) -> None:
     global _prepared
     torch.set_num_threads(1)
-    _prepared = _lessons_of(material, recipe), recipe
+    _prepared = _lessons_of(material, recipe), recipe, begun
 
 
-def _network(seed: int) -> Tagger:
-    return _trained(*_prepared, seed).served()
+def _network(number: int) -> Tagger:
+    return _numbered(number, *_prepared)
+
+
+def _numbered(number: int, lessons: _Lessons, recipe: Recipe, begun: Tagger | None) -> Tagger:
+    net = Network.of(begun, number) if begun else None
+    return _trained(lessons, recipe, recipe.seed + number, net).served()
 
 
 def _states(wordings: Sequence[tuple[str, str]]) -> States:

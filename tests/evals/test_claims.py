@@ -73,3 +73,6 @@ def test_a_tagger_learns_from_the_words_around_a_mention():
         reading, at = Reading.of(marked), marked.index("R" if claim == "other" else "A")
         assert ask(reading, LabelledMention(at, at + 6, claim, None, (), ())) == claim
     assert ask(Reading.of("..."), LabelledMention(0, 3, "present", None, (), ())) == "present"
+    still = train_claims(Material(lessons), Recipe(nets=1, epochs=1, rate=0.0, framed=30, mixed=1), tagger)
+    assert (still.layers == tagger.layers).all()
+    assert (still.table == tagger.table).all()
