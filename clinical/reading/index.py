@@ -146,7 +146,7 @@ class SearchIndex:
 
     def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
-        each; None: those that are sure enough to be shown, however many."""
+        each, without the mentions; None: those that are sure enough to be shown, however many."""
         return self._read([self.reader.draft(query) for query in queries], limit)
 
     def _read(self, drafts: Sequence[TextSpans], limit: int | None) -> list[Understood]:
@@ -194,8 +194,7 @@ class SearchIndex:
             ),
         )
         general = frozenset(one.code for one in found) - {one.code for one in telling}
-        shown = _are_shown(hits.probability, bounds)
-        mentions = tuple(self._mentioned(draft, n, hits, shown) for n in chosen)
+        mentions = self._mentioned(draft, chosen, hits, bounds) if limit is None else ()
         return Understood(tuple(codes), mentions, draft.reading, general)
 
     def _chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
@@ -204,7 +203,14 @@ class SearchIndex:
         reranker = None if self.confidence is None else self.confidence.reranker
         return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
 
-    def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
+    def _mentioned(
+        self, draft: TextSpans, chosen: Sequence[int], hits: Hits, bounds: TextThresholds
+    ) -> tuple[Mentioned, ...]:
+        """The mentions of the chosen spans."""
+        shown = _are_shown(hits.probability, bounds)
+        return tuple(self._mention(draft, number, hits, shown) for number in chosen)
+
+    def _mention(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
         """The mention of a chosen span; what the catalog has word for word is one, however it is marked."""
         span, claim = draft.spans[number], draft.assertions[number]
         own = hits.part == number
@@ -252,16 +258,14 @@ class SearchIndex:
         return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
 
     def _hits(self, asked: Sequence[Asked]) -> Hits:
-        """The hits of each text for the part of that place; texts of the same folded words are ranked once."""
-        folds: dict[str, str] = {}
-        spelled = [tuple(folded_words(text, folds)) for text, _ in asked]
-        number = {own: at for at, own in enumerate(dict.fromkeys(spelled))}
+        """The hits of each text for the part of that place; texts of the same words are ranked once."""
+        number = {own: at for at, own in enumerate(dict.fromkeys(own for own, _ in asked))}
         hits = self._scorer.of_words(list(number))
         places = np.array([place for _, place in asked], dtype=np.int64)
         if len(number) == len(asked):  # no two are the same
             return hits._replace(part=places[hits.part])
         starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
-        texts = np.array([number[own] for own in spelled], dtype=np.int64)
+        texts = np.array([number[own] for own, _ in asked], dtype=np.int64)
         sizes = np.diff(starts)[texts]
         rows, _ = ranges(starts[texts], sizes)
         return hits.at(rows)._replace(part=np.repeat(places, sizes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -143,13 +143,13 @@ class TextRanking:
         texts, spelled = some.texts, [word.encode() for word in some.words]
         sizes = [len(own) for own in texts]
         parts = (
-            [word for own in texts for word in own], [0, *accumulate(sizes)], [0, *accumulate(map(len, spelled))],
-            some.again,
+            [*chain.from_iterable(texts)], [0, *accumulate(sizes)], [0, *accumulate(map(len, spelled))], some.again,
         )  # fmt: skip
-        numbers = np.array([number for part in parts for number in part], dtype=np.int64)
+        numbers = np.array([*chain.from_iterable(parts)], dtype=np.int64)
         letters = np.frombuffer(b"".join(spelled), dtype=LETTER)
+        first = address_of(numbers, LONG)
         begins = accumulate((len(part) for part in parts[:-1]), initial=0)
-        places = [address_of(numbers, LONG) + LONG.itemsize * begin for begin in begins]
+        places = [first + LONG.itemsize * begin for begin in begins]
         asked = _Spoken(*places, address_of(letters, LETTER), len(texts), len(spelled), max(sizes))
         lacking = np.empty(len(texts) + len(spelled), dtype=np.int64)
         out = self._ranking.room_for(len(texts))
