@@ -61,6 +61,7 @@ from clinical.search import (
     merged,
     ranges,
     require,
+    run_starts,
     save_answers,
     traits_of,
 )
@@ -206,18 +207,24 @@ class SearchIndex:
     def _mentioned(
         self, draft: TextSpans, chosen: Sequence[int], hits: Hits, bounds: TextThresholds
     ) -> tuple[Mentioned, ...]:
-        """The mentions of the chosen spans."""
-        shown = _are_shown(hits.probability, bounds)
-        return tuple(self._mention(draft, number, hits, shown) for number in chosen)
+        """The mentions of the chosen spans. `hits`: the rows of each span lie together."""
+        shown, starts = _are_shown(hits.probability, bounds), run_starts(hits.part)
+        runs = pairwise([*starts.tolist(), len(hits.part)])
+        rows = {part: slice(*run) for part, run in zip(hits.part[starts].tolist(), runs, strict=True)}
+        return tuple(
+            self._mention(draft, number, hits.at(own), shown[own])
+            for number in chosen
+            for own in (rows.get(number, slice(0, 0)),)
+        )
 
-    def _mention(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
-        """The mention of a chosen span; what the catalog has word for word is one, however it is marked."""
+    def _mention(self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_]) -> Mentioned:
+        """The mention of a chosen span with its `own` hits; what the catalog has word for word is one, however it is
+        marked."""
         span, claim = draft.spans[number], draft.assertions[number]
-        own = hits.part == number
-        codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
+        codes = tuple(self.catalog.codes[code].code for code in own.code[shown].tolist())
         spelled = folded_words(span.part.text, draft.reading.folds)
-        verbatim = self.wordings.any_has_words(hits.wording[own], spelled)
-        best = float(hits.probability[own].max(initial=0))
+        verbatim = self.wordings.any_has_words(own.wording, spelled)
+        best = float(own.probability.max(initial=0))
         return Mentioned(
             span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
         )
