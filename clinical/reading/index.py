@@ -148,7 +148,7 @@ class SearchIndex:
     def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
         each, without the mentions; None: those that are sure enough to be shown, however many."""
-        return self._read([self.reader.draft(query) for query in queries], limit)
+        return self._read(self.reader.drafts(queries), limit)
 
     def _read(self, drafts: Sequence[TextSpans], limit: int | None) -> list[Understood]:
         hits = self._searched(drafts)
@@ -235,7 +235,7 @@ class SearchIndex:
 
     def ranked_together(self, queries: Sequence[str]) -> list[tuple[TextSpans, Hits]]:
         """The same of several texts, whose spans are ranked together."""
-        drafts = [self.reader.draft(query) for query in queries]
+        drafts = self.reader.drafts(queries)
         return list(zip(drafts, self._searched(drafts), strict=True))
 
     def first_codes(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
