@@ -11,7 +11,7 @@ word), and `manifest.json`, written last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -72,8 +72,9 @@ from clinical.thresholds import TextThresholds
 BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
 """The surer band first; within a band of what is shown what relatives have comes last, and all else in the order of the
 text, which names the main thing first."""
-TOGETHER: Final = 64
-"""Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
+TOGETHER: Final = 16_000
+"""Characters of the texts that are read at once: of short ones hundreds, which ask the same words again and share the
+weights of the tagger; of long ones few, for what is held of a text is a thousand times its length."""
 MODEL: Final = "encoder"
 """The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
 CONFIDENCE = "confidence.json"
@@ -130,14 +131,12 @@ class SearchIndex:
         Exactly: a text's codes and probabilities are the same to the last bit whatever is searched beside it, with an
         encoder whose rows do not depend on each other (the `StaticEncoder` of the artifact).
         """
-        batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
-        return [found.codes for batch in batches for found in self._together(batch, limit)]
+        return [found.codes for batch in _batches(queries) for found in self._together(batch, limit)]
 
     def search_phrases(self, phrases: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
         """Search each phrase as one wording, as a coder looks it up: nothing in it is denied, over, or a relative's
         ("Betreuung der Mutter bei Fehlbildung des Fetus")."""
-        batches = (phrases[start : start + TOGETHER] for start in range(0, len(phrases), TOGETHER))
-        drafts = ([self.reader.whole(phrase) for phrase in batch] for batch in batches)
+        drafts = ([self.reader.whole(phrase) for phrase in batch] for batch in _batches(phrases))
         return [found.codes for some in drafts for found in self._read(some, limit)]
 
     def read(self, query: str) -> Understood:
@@ -342,6 +341,18 @@ class SearchIndex:
             known = load_answers(folder, wordings) if ANSWERS in manifest.files else None
             parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, sure, begun)
             return cls(*parts, tagger=own, answers=known)
+
+
+def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in runs of at most TOGETHER characters, or of one text."""
+    first = size = 0
+    for at, text in enumerate(texts):
+        if first < at and size + len(text) > TOGETHER:
+            yield texts[first:at]
+            first, size = at, 0
+        size += len(text)
+    if first < len(texts):
+        yield texts[first:]
 
 
 def _tagger(path: Path) -> Tagger:
