@@ -4,7 +4,7 @@ from clinical.reading.candidate import Candidate, Mentioned, Understood
 from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression, is_begun
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.experience import OF_EXPERIENCE, Experience
-from clinical.reading.index import CONFIDENCE, TAGGER, SearchIndex
+from clinical.reading.index import CONFIDENCE, TAGGER, TOGETHER, SearchIndex
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reranking import OF_HIT, Reranker, columns_of_hits
 
@@ -14,6 +14,7 @@ __all__ = [
     "OF_EXPERIENCE",
     "OF_HIT",
     "TAGGER",
+    "TOGETHER",
     "Candidate",
     "CodeKinds",
     "Confidence",

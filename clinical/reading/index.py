@@ -72,7 +72,10 @@ from clinical.thresholds import TextThresholds
 BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
 """The surer band first; within a band of what is shown what relatives have comes last, and all else in the order of the
 text, which names the main thing first."""
-TOGETHER: Final = 16_000
+TOGETHER: Final = 64
+"""Texts that a caller hands over at once who goes on with each: with more it waits, with fewer numpy's calls cost
+more."""
+CHARACTERS: Final = 16_000
 """Characters of the texts that are read at once: of short ones hundreds, which ask the same words again and share the
 weights of the tagger; of long ones few, for what is held of a text is a thousand times its length."""
 MODEL: Final = "encoder"
@@ -344,10 +347,10 @@ class SearchIndex:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The texts in runs of at most TOGETHER characters, or of one text."""
+    """The texts in runs of at most CHARACTERS, or of one text."""
     first = size = 0
     for at, text in enumerate(texts):
-        if first < at and size + len(text) > TOGETHER:
+        if first < at and size + len(text) > CHARACTERS:
             yield texts[first:at]
             first, size = at, 0
         size += len(text)
