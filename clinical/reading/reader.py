@@ -108,7 +108,7 @@ class MentionReader:
         return TextSpans(reading, (_whole(reading.text),), (Claim(),), ("present",), True, begun)
 
     def _of_text(self, reading: Reading, own: Claim) -> TextSpans:
-        """`own`: the claim of the whole text."""
+        """The spans of a text that is no wording by itself; `own`: the claim of all of it."""
         text, whole = reading.text, _whole(reading.text)
         found = self._spans(reading)
         if not found:
