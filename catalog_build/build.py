@@ -22,6 +22,7 @@ from catalog_build.own_synonyms import (
     NOT_LEARNED,
     OWN,
     PRACTICE,
+    overruled,
     own_texts,
     references,
     replacements,
@@ -184,7 +185,10 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
 
 
 def _layers(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Layers:
-    own = () if options.official_only else own_texts(source, texts, options.holdout)
+    if options.official_only:
+        return layered(texts, (), options.synonyms, source.catalog, options.over_official)
+    own, gone = own_texts(source, texts, options.holdout), set(overruled(texts))
+    texts = [text for text in texts if text not in gone]
     return layered(texts, own, options.synonyms, source.catalog, options.over_official)
 
 

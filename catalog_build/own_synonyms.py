@@ -45,6 +45,9 @@ AGREED: Final = 0.6
 """Share of the times words were coded that have the same code: below it they mean what their text says."""
 OVERRULING: Final = 3
 """Authors whose code for the same words stands above our own."""
+PRACTISED, FIRMLY = 5, 0.75
+"""Authors whose code for the same words stands above that of an official synonym, and the share of the times that these
+words were coded so: "Erythema migrans" is A69.2 to whoever writes it, not A26.0. A title stays."""
 MOST_WORDS: Final = 6
 """Words of the longest wording taken from an author: longer ones are sentences that nobody writes again."""
 TELLS_WHEN: Final = re.compile(r"\bseit\b", re.IGNORECASE)
@@ -90,6 +93,12 @@ class AuthoredWording(NamedTuple):
     text: str
     code: str
     authors: frozenset[str]
+    share: float = 1.0
+
+    @property
+    def is_practised(self) -> bool:
+        """True if so many authors agree that the code stands above an official one."""
+        return len(self.authors) >= PRACTISED and self.share >= FIRMLY
 
 
 @cache
@@ -116,7 +125,8 @@ def authored_wordings() -> tuple[AuthoredWording, ...]:
         code, times = codes[words].most_common(1)[0]
         said, named = texts[words].most_common(1)[0][0], len(hands[words, code]) >= OVERRULING
         if times >= AGREED * codes[words].total() and names_finding(said) and (named or not STAGE.fullmatch(said)):
-            found.append(AuthoredWording(said, code, frozenset(hands[words, code])))
+            share = times / codes[words].total()
+            found.append(AuthoredWording(said, code, frozenset(hands[words, code]), share))
     return tuple(found)
 
 
@@ -135,7 +145,7 @@ def save_authored(texts: Iterable[Synonym], folder: Path) -> None:
     if own:
         with (folder / AUTHORED).open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None)
-            rows.writerow(AuthoredWording._fields)
+            rows.writerow(("text", "code", "authors"))
             rows.writerows((*one, " ".join(sorted(authors[one]))) for one in own)
 
 
@@ -172,20 +182,33 @@ def _rows(name: str) -> list[tuple[str, str]]:
 def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None = None) -> tuple[Synonym, ...]:
     """Own synonyms for this catalog. The starter holds its own already: it is only given those of `everyday`."""
     taken = {spelled(text.text) for text in official}  # also those of the held-out fold
+    taken -= {spelled(text.text) for text in overruled(official)}
     terminal = {code.code for code in source.catalog if code.terminal}
     starter = () if _is_starter(source) else all_texts(_starter())
-    theirs = [replace(one, source=BEFUND) for one in starter if one.source not in NEVER_HELD_OUT]
-    ours = [*theirs, *everyday_texts(), *practice_texts()]
+    begun = [replace(one, source=BEFUND) for one in starter if one.source not in NEVER_HELD_OUT]
+    ours = [*begun, *everyday_texts(), *practice_texts()]
     known = {spelled(one.text) for one in ours}
     authored = [
         one
         for one in authored_wordings()
         if one.code in terminal and (len(one.authors) >= OVERRULING or spelled(one.text) not in known)
     ]
-    overruled = {spelled(one.text) for one in authored}
-    kept = [one for one in ours if one.code in terminal and spelled(one.text) not in overruled]
+    theirs = {spelled(one.text) for one in authored}
+    kept = [one for one in ours if one.code in terminal and spelled(one.text) not in theirs]
     kept += (Synonym(one.text, one.code, source=AUTHORS) for one in authored)
     return tuple(one for one in kept if spelled(one.text) not in taken and (holdout is None or fold_of(one) != holdout))
+
+
+def overruled(official: Iterable[Synonym]) -> list[Synonym]:
+    """The official synonyms for whose words authors practise another code; none of two codes, of which both count."""
+    practised = {spelled(one.text): one.code for one in authored_wordings() if one.is_practised}
+    return [
+        text
+        for text in official
+        if text.source not in NEVER_HELD_OUT
+        and not text.secondary
+        and practised.get(spelled(text.text), text.code) != text.code
+    ]
 
 
 def with_everyday(source: Source) -> Source:

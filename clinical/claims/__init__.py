@@ -10,6 +10,7 @@ from clinical.claims.reading import (
     Sign,
     claims_by_tagger,
     claims_by_triggers,
+    tag_together,
 )
 from clinical.claims.tagger import BESIDES, LABELS, PLACES, WEIGHTS, TaggedText, Tagger, besides, tagger
 from clinical.claims.trigger_words import begins_with_relative, either, ends_in_relative, names_relative
@@ -43,6 +44,7 @@ __all__ = [
     "group",
     "names_relative",
     "read_groups",
+    "tag_together",
     "tagger",
     "written_groups",
 ]

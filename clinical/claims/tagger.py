@@ -138,6 +138,10 @@ class Tagger:
         begin, last = state @ self.joint[:, :hidden], state @ self.joint[:, hidden : 2 * hidden]
         return TaggedText(self, begin + self.joint_bias[:, None], last, state)
 
+    def read_all(self, some: Sequence[tuple[Seen, Numbers]]) -> list[TaggedText]:
+        """Read several texts."""
+        return [self.read(seen, columns) for seen, columns in some]
+
     def save(self, path: Path) -> None:
         """Write one safetensors file, in half precision."""
         arrays = {one.name: np.ascontiguousarray(getattr(self, one.name).astype(np.float16)) for one in fields(self)}

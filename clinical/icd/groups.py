@@ -6,6 +6,7 @@ external causes, XXI (Z) factors that influence the health status.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,11 @@ class CategoryRange:
 
     def __contains__(self, code: str) -> bool:
         return self.first <= category(code) <= self.last
+
+    def among(self, codes: Iterable[Code]) -> list[bool]:
+        """True for each of the codes that is in it, in a fraction of the time of asking for one after another."""
+        first, last = self.first, self.last
+        return [first <= code.code[:3] <= last for code in codes]
 
 
 FAMILY_HISTORY: Final = CategoryRange("Z80", "Z84")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Final
 
 from clinical.icd.catalog import Catalog, Code
@@ -35,7 +36,7 @@ def personal_history_codes(catalog: Catalog) -> list[int]:
 
 def family_history_codes(catalog: Catalog) -> list[int]:
     """Of each code of the catalog the number of the code for it in the family's history, or NONE."""
-    has_notes = any(code.notes for code in catalog if code.code in FAMILY_HISTORY)
+    has_notes = any(code.notes for code in compress(catalog, FAMILY_HISTORY.among(catalog)))
     return _history_codes(catalog, FAMILY_HISTORY, {DISABLING_IN_FAMILY: DISABLING} if has_notes else {})
 
 
@@ -46,11 +47,10 @@ def _history_codes(
     by_category: dict[str, int] = {}
     names = [category(code.code) for code in catalog]
     distinct = sorted(set(names))
-    for number, code in enumerate(catalog):
-        if code.code in targets:
-            for held in (*besides.get(code.code, ()), *_ranges(code)):
-                first, behind = bisect_left(distinct, held.first), bisect_right(distinct, held.last)
-                by_category |= dict.fromkeys(distinct[first:behind], number)
+    for number, code in compress(enumerate(catalog), targets.among(catalog)):
+        for held in (*besides.get(code.code, ()), *_ranges(code)):
+            first, behind = bisect_left(distinct, held.first), bisect_right(distinct, held.last)
+            by_category |= dict.fromkeys(distinct[first:behind], number)
     return [by_category.get(name, NONE) for name in names]
 
 

@@ -49,7 +49,7 @@ def is_catch_all(title: str) -> bool:
 
 def has_no_site(title: str) -> bool:
     """True for injuries and burns of no stated part of the body: other categories have the same with it."""
-    return _NO_SITE.search(title) is not None
+    return "Körperregion" in title and _NO_SITE.search(title) is not None
 
 
 def is_other(title: str) -> bool:

@@ -55,8 +55,8 @@ class ClaimStage:
         self._wordings, self._past, self._claims_of = wordings, past, claims_of
         self._elsewhere = Elsewhere(catalog, wordings)
         self._relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
-        self._is_state = np.array([code.code in HEALTH_FACTORS for code in catalog.codes], dtype=bool)
-        self._of_family = np.array([code.code in FAMILY_HISTORY for code in catalog.codes], dtype=bool)
+        self._is_state = np.array(HEALTH_FACTORS.among(catalog.codes), dtype=bool)
+        self._of_family = np.array(FAMILY_HISTORY.among(catalog.codes), dtype=bool)
 
     def spots(self, draft: TextSpans) -> list[tuple[int, Spot]]:
         """Spans to search: the number of the span, and its words as the catalog would word them. What is denied has no

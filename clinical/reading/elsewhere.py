@@ -25,7 +25,7 @@ class Elsewhere:
     def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
         self.past = np.array(personal_history_codes(catalog), dtype=np.int64)
         self.family = np.array(family_history_codes(catalog), dtype=np.int64)
-        tumours = np.array([code.code in TREATED_TUMOURS for code in catalog.codes], dtype=bool)
+        tumours = np.array(TREATED_TUMOURS.among(catalog.codes), dtype=bool)
         self.over = tumours[self.past] & (self.past != NONE)
         self._treated = np.where(self.over, self.past, NONE)
         self._wordings = wordings

@@ -11,7 +11,7 @@ word), and `manifest.json`, written last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -61,6 +61,7 @@ from clinical.search import (
     merged,
     ranges,
     require,
+    run_starts,
     save_answers,
     traits_of,
 )
@@ -72,7 +73,11 @@ BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
 """The surer band first; within a band of what is shown what relatives have comes last, and all else in the order of the
 text, which names the main thing first."""
 TOGETHER: Final = 64
-"""Queries searched at once: with more the arrays leave the processor's cache, with fewer numpy's calls cost more."""
+"""Texts that a caller hands over at once who goes on with each: with more it waits, with fewer numpy's calls cost
+more."""
+CHARACTERS: Final = 16_000
+"""Characters of the texts that are read at once: of short ones hundreds, which ask the same words again and share the
+weights of the tagger; of long ones few, for what is held of a text is a thousand times its length."""
 MODEL: Final = "encoder"
 """The folder of an artifact that holds its sentence-transformers model, where it was built with one."""
 CONFIDENCE = "confidence.json"
@@ -129,14 +134,12 @@ class SearchIndex:
         Exactly: a text's codes and probabilities are the same to the last bit whatever is searched beside it, with an
         encoder whose rows do not depend on each other (the `StaticEncoder` of the artifact).
         """
-        batches = (queries[start : start + TOGETHER] for start in range(0, len(queries), TOGETHER))
-        return [found.codes for batch in batches for found in self._together(batch, limit)]
+        return [found.codes for batch in _batches(queries) for found in self._together(batch, limit)]
 
     def search_phrases(self, phrases: Sequence[str], limit: int = 10) -> list[tuple[Candidate, ...]]:
         """Search each phrase as one wording, as a coder looks it up: nothing in it is denied, over, or a relative's
         ("Betreuung der Mutter bei Fehlbildung des Fetus")."""
-        batches = (phrases[start : start + TOGETHER] for start in range(0, len(phrases), TOGETHER))
-        drafts = ([self.reader.whole(phrase) for phrase in batch] for batch in batches)
+        drafts = ([self.reader.whole(phrase) for phrase in batch] for batch in _batches(phrases))
         return [found.codes for some in drafts for found in self._read(some, limit)]
 
     def read(self, query: str) -> Understood:
@@ -146,8 +149,8 @@ class SearchIndex:
 
     def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
-        each; None: those that are sure enough to be shown, however many."""
-        return self._read([self.reader.draft(query) for query in queries], limit)
+        each, without the mentions; None: those that are sure enough to be shown, however many."""
+        return self._read(self.reader.drafts(queries), limit)
 
     def _read(self, drafts: Sequence[TextSpans], limit: int | None) -> list[Understood]:
         hits = self._searched(drafts)
@@ -194,8 +197,7 @@ class SearchIndex:
             ),
         )
         general = frozenset(one.code for one in found) - {one.code for one in telling}
-        shown = _are_shown(hits.probability, bounds)
-        mentions = tuple(self._mentioned(draft, n, hits, shown) for n in chosen)
+        mentions = self._mentioned(draft, chosen, hits, bounds) if limit is None else ()
         return Understood(tuple(codes), mentions, draft.reading, general)
 
     def _chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
@@ -204,14 +206,27 @@ class SearchIndex:
         reranker = None if self.confidence is None else self.confidence.reranker
         return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
 
-    def _mentioned(self, draft: TextSpans, number: int, hits: Hits, shown: NDArray[np.bool_]) -> Mentioned:
-        """The mention of a chosen span; what the catalog has word for word is one, however it is marked."""
+    def _mentioned(
+        self, draft: TextSpans, chosen: Sequence[int], hits: Hits, bounds: TextThresholds
+    ) -> tuple[Mentioned, ...]:
+        """The mentions of the chosen spans. `hits`: the rows of each span lie together."""
+        shown, starts = _are_shown(hits.probability, bounds), run_starts(hits.part)
+        runs = pairwise([*starts.tolist(), len(hits.part)])
+        rows = {part: slice(*run) for part, run in zip(hits.part[starts].tolist(), runs, strict=True)}
+        return tuple(
+            self._mention(draft, number, hits.at(own), shown[own])
+            for number in chosen
+            for own in (rows.get(number, slice(0, 0)),)
+        )
+
+    def _mention(self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_]) -> Mentioned:
+        """The mention of a chosen span with its `own` hits; what the catalog has word for word is one, however it is
+        marked."""
         span, claim = draft.spans[number], draft.assertions[number]
-        own = hits.part == number
-        codes = tuple(self.catalog.codes[code].code for code in hits.code[own & shown].tolist())
+        codes = tuple(self.catalog.codes[code].code for code in own.code[shown].tolist())
         spelled = folded_words(span.part.text, draft.reading.folds)
-        verbatim = self.wordings.any_has_words(hits.wording[own], spelled)
-        best = float(hits.probability[own].max(initial=0))
+        verbatim = self.wordings.any_has_words(own.wording, spelled)
+        best = float(own.probability.max(initial=0))
         return Mentioned(
             span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
         )
@@ -222,7 +237,7 @@ class SearchIndex:
 
     def ranked_together(self, queries: Sequence[str]) -> list[tuple[TextSpans, Hits]]:
         """The same of several texts, whose spans are ranked together."""
-        drafts = [self.reader.draft(query) for query in queries]
+        drafts = self.reader.drafts(queries)
         return list(zip(drafts, self._searched(drafts), strict=True))
 
     def first_codes(self, queries: Sequence[str]) -> list[list[tuple[int, int, str, Vectors]]]:
@@ -252,16 +267,14 @@ class SearchIndex:
         return Hits(np.arange(parts - len(codes), parts), numbers, share, share, title)
 
     def _hits(self, asked: Sequence[Asked]) -> Hits:
-        """The hits of each text for the part of that place; texts of the same folded words are ranked once."""
-        folds: dict[str, str] = {}
-        spelled = [tuple(folded_words(text, folds)) for text, _ in asked]
-        number = {own: at for at, own in enumerate(dict.fromkeys(spelled))}
+        """The hits of each text for the part of that place; texts of the same words are ranked once."""
+        number = {own: at for at, own in enumerate(dict.fromkeys(own for own, _ in asked))}
         hits = self._scorer.of_words(list(number))
         places = np.array([place for _, place in asked], dtype=np.int64)
         if len(number) == len(asked):  # no two are the same
             return hits._replace(part=places[hits.part])
         starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
-        texts = np.array([number[own] for own in spelled], dtype=np.int64)
+        texts = np.array([number[own] for own, _ in asked], dtype=np.int64)
         sizes = np.diff(starts)[texts]
         rows, _ = ranges(starts[texts], sizes)
         return hits.at(rows)._replace(part=np.repeat(places, sizes))
@@ -331,6 +344,18 @@ class SearchIndex:
             known = load_answers(folder, wordings) if ANSWERS in manifest.files else None
             parts = (catalog, wordings, encoder, ranker, manifest, expansion, typos, sure, begun)
             return cls(*parts, tagger=own, answers=known)
+
+
+def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in runs of at most CHARACTERS, or of one text."""
+    first = size = 0
+    for at, text in enumerate(texts):
+        if first < at and size + len(text) > CHARACTERS:
+            yield texts[first:at]
+            first, size = at, 0
+        size += len(text)
+    if first < len(texts):
+        yield texts[first:]
 
 
 def _tagger(path: Path) -> Tagger:

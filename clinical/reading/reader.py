@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from clinical.claims import Claim, ClaimReader, Reading, Tagger
+from clinical.claims import Claim, ClaimReader, Reading, Tagger, tag_together
 from clinical.contract import Assertion
 from clinical.icd import (
     CIRCUMSTANCES,
@@ -70,7 +70,7 @@ def seldom_meant(catalog: Catalog) -> Vectors:
 
 
 class MentionReader:
-    """Reads texts with the tagger of an artifact, or with the shipped one."""
+    """Reads texts with a tagger."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class MentionReader:
         shortened: Shortened,
         stage: ClaimStage,
         claims_of: ClaimReader,
-        tagger: Tagger | None = None,
+        tagger: Tagger,
     ) -> None:
         self._catalog, self._wordings, self._tagger = catalog, wordings, tagger
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
@@ -87,31 +87,44 @@ class MentionReader:
         self.weights = reading_weights()
         self._titles = ChapterTitles(catalog.chapters.values())
 
-    def draft(self, text: str) -> TextSpans:
-        """The spans of a text that are worth a search, and what it claims of them."""
-        whole = CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
-        reading = Reading.of(text, self._tagger)
-        written = reading.written
-        plain = is_plain(text, written, self._shortened.is_cut)
-        own = self._claims_of(reading, [(0, len(text))])
-        if plain and own == [Claim()] and not reading.lists_denials:
-            begun = self._shortened.is_begun(text, written)
-            return TextSpans(reading, (whole,), tuple(own), ("present",), True, begun)
+    def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
+        """Of each text the spans that are worth a search, and what it claims of them."""
+        readings = [Reading.of(text, self._tagger) for text in texts]
+        own = [self._claims_of(reading, [(0, len(reading.text))])[0] for reading in readings]
+        alone = [self._is_wording(*one) for one in zip(readings, own, strict=True)]
+        if others := [reading for reading, one in zip(readings, alone, strict=True) if not one]:
+            tag_together(others, self._tagger)
+        return [
+            self._of_wording(reading) if one else self._of_text(reading, claim)
+            for reading, one, claim in zip(readings, alone, own, strict=True)
+        ]
+
+    def _is_wording(self, reading: Reading, own: Claim) -> bool:
+        """True if a text is a wording by itself, of which nothing is claimed (`own`: of the whole)."""
+        plain = is_plain(reading.text, reading.written, self._shortened.is_cut)
+        return plain and own == Claim() and not reading.lists_denials
+
+    def _of_wording(self, reading: Reading) -> TextSpans:
+        begun = self._shortened.is_begun(reading.text, reading.written)
+        return TextSpans(reading, (_whole(reading.text),), (Claim(),), ("present",), True, begun)
+
+    def _of_text(self, reading: Reading, own: Claim) -> TextSpans:
+        """The spans of a text that is no wording by itself; `own`: the claim of all of it."""
+        text, whole = reading.text, _whole(reading.text)
         found = self._spans(reading)
         if not found:
-            return TextSpans(reading, (whole,), tuple(own), (_of_whole(own[0]),), True)
+            return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
         assertions = _settled(found, [claim.assertion for claim in claims], reading.folds)
-        if len(content_words(text, written)) <= ACROSS:
+        if len(content_words(text, reading.written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
-            claims += own
-            assertions.append(_of_whole(own[0]))
+            claims.append(own)
+            assertions.append(_of_whole(own))
         return TextSpans(reading, tuple(found), tuple(claims), tuple(assertions), False)
 
     def whole(self, phrase: str) -> TextSpans:
         """A phrase as one wording, whatever it would claim as a text."""
-        whole = CandidateSpan(Part(phrase, 0, len(phrase)), 1, 1.0)
-        return TextSpans(Reading.of(phrase, self._tagger), (whole,), (Claim(),), ("present",), True)
+        return TextSpans(Reading.of(phrase, self._tagger), (_whole(phrase),), (Claim(),), ("present",), True)
 
     def _spans(self, reading: Reading) -> list[CandidateSpan]:
         seen = reading.seen
@@ -203,6 +216,10 @@ class MentionReader:
             int(hits.wording[first[0]])
         )
         return number if same else None
+
+
+def _whole(text: str) -> CandidateSpan:
+    return CandidateSpan(Part(text, 0, len(text)), 1, 1.0)
 
 
 def _with_sites(text: str, spans: Sequence[CandidateSpan]) -> list[CandidateSpan]:

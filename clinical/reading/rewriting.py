@@ -30,10 +30,10 @@ DOUBT: Final = 0.5
 likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
 LIKELY: Final = 0.3
 """Probability from which a hit for a part with the site beside it counts."""
-Asked = tuple[str, int]
-"""A text to search, and the number of the part that it is searched for."""
+Asked = tuple[tuple[str, ...], int]
+"""The folded words to search, and the number of the part that they are searched for."""
 Rank = Callable[[Sequence[Asked]], Hits]
-"""Search function for the codes of such texts; each hit names its part."""
+"""Search function for the codes of such words; each hit names its part."""
 
 
 class Other(NamedTuple):
@@ -67,30 +67,29 @@ class Rewriter:
     def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
         """The hits of each spot over all its rewritings, a code perhaps several times; `part` is its place."""
         parts = [spot.part.text for spot in spots]
-        asked = [(part, number) for number, part in enumerate(parts)]
         folds: dict[str, str] = {}
         for reading in dict.fromkeys(spot.reading for spot in spots):
             folds |= reading.folds
-        written = [words(part, folds) for part in parts]
-        expanded = map(self._expansion.expanded, parts, written)
-        asked += [(other, number) for number, other in enumerate(expanded) if other]
+        written = [_words_of(spot, folds) for spot in spots]
+        more = [(other, number) for number, other in enumerate(map(self._expansion.expanded, parts, written)) if other]
         exchanged = map(self._numerals.exchanged, parts, written)
-        asked += [(other, number) for number, other in enumerate(exchanged) if other]
+        more += [(other, number) for number, other in enumerate(exchanged) if other]
         pasts = {
             number: past
             for number, (read, part, claim, _) in enumerate(spots)
             if (past := past_of(read.text, part.start, part.end, claim))
         }
-        asked += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
+        more += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
         others = self._others(parts, written)
         sited = [Other(f"{spot.part.text} {spot.site}", number, 1.0) for number, spot in enumerate(spots) if spot.site]
         others += sited
-        more = [(other.text, number) for number, other in enumerate(others, len(parts))]
-        found = rank([*asked, *more])  # together: a call costs as much as a text
+        more += [(other.text, number) for number, other in enumerate(others, len(parts))]
+        asked = [(tuple([word.text for word in own]), number) for number, own in enumerate(written)]
+        found = rank([*asked, *_asked(more, folds)])  # together: a call costs as much as a text
         own = found.part < len(parts)
         hits = found if own.all() else found.at(own)
         if pasts:
-            hits = self._with_forms(pasts, hits, rank)
+            hits = self._with_forms(pasts, hits, rank, folds)
         if others:
             beside = found.at(~own)
             if sited:
@@ -125,7 +124,7 @@ class Rewriter:
                 found.append(Other(text, number, chance**DOUBT))
         return found
 
-    def _mended(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[Asked]:
+    def _mended(self, parts: Sequence[str], written: Sequence[Sequence[Token]]) -> list[tuple[str, int]]:
         """The parts with their unknown words mended or translated (Latin and German). `written`: the words of each."""
         known = self._wordings.vocabulary
         slips: dict[str, str | None] = {}
@@ -141,13 +140,22 @@ class Rewriter:
             (other, number) for number, part, own in unknown for other in translated(part, known, own, meanings)
         ]
 
-    def _with_forms(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank) -> Hits:
+    def _with_forms(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank, folds: dict[str, str]) -> Hits:
         """The hits, and those of the wordings for something past ("alter Myokardinfarkt"). `pasts`: what the text says
         to be past, by the number of the part; where its own words have found a code of the past, no more is asked."""
         sure = hits.at((hits.share >= SETTLED) & np.isin(hits.part, list(pasts)))
         settled = set(sure.part[self._past.among(sure.wording, sure.code)].tolist())
         forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
-        return joined([hits, rank(forms)]) if forms else hits
+        return joined([hits, rank(_asked(forms, folds))]) if forms else hits
+
+
+def _words_of(spot: Spot, folds: dict[str, str]) -> Sequence[Token]:
+    """The folded words of a part; those of a whole text are known."""
+    return spot.reading.written if spot.part.text == spot.reading.text else words(spot.part.text, folds)
+
+
+def _asked(texts: Sequence[tuple[str, int]], folds: dict[str, str]) -> list[Asked]:
+    return [(tuple(folded_words(text, folds)), number) for text, number in texts]
 
 
 def _of_others(hits: Hits, parts: int, others: Sequence[Other]) -> Hits:

@@ -37,7 +37,7 @@ TRAITS: Final = ("terminal", "level", "kind", "wordings", "unspecified", "other"
 def traits_of(catalog: Catalog, wordings: Wordings) -> CodeTraits:
     """The traits of every code of the catalog."""
 
-    def column(*values: float) -> Vectors:
+    def column(values: list[float]) -> Vectors:
         return np.array(values, dtype=np.float32)
 
     counts = np.zeros(len(catalog), dtype=np.float32)
@@ -47,12 +47,12 @@ def traits_of(catalog: Catalog, wordings: Wordings) -> CodeTraits:
     numbers = np.array([categories.setdefault(category(code.code), len(categories)) for code in catalog.codes])
     parent = np.array([parents.setdefault(code.parent or code.code, len(parents)) for code in catalog.codes])
     return CodeTraits(
-        terminal=column(*(code.terminal for code in catalog.codes)),
-        level=column(*(code.level for code in catalog.codes)),
-        kind=column(*(KINDS[code.kind] for code in catalog.codes)),
+        terminal=column([code.terminal for code in catalog.codes]),
+        level=column([code.level for code in catalog.codes]),
+        kind=column([KINDS[code.kind] for code in catalog.codes]),
         wordings=np.log1p(counts),
-        unspecified=column(*(adds_unspecified(code.title) for code in catalog.codes)),
-        other=column(*(is_other(code.title) for code in catalog.codes)),
+        unspecified=column([adds_unspecified(code.title) for code in catalog.codes]),
+        other=column([is_other(code.title) for code in catalog.codes]),
         category=numbers,
         categories=len(categories),
         parent=parent,

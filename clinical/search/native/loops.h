@@ -250,14 +250,14 @@ typedef struct {
     int64_t networks, buckets, wide, marks, between, told, hidden, depth;
 } Tagger;
 
-/* The words of a text: their letters (UTF-8), from `start` to before the next one's, what is told of them (words, told),
- * and the rows of the gap before and behind each. */
+/* The words of texts, those of a text from its `text_start` to before the next one's: their letters (UTF-8), from `start`
+ * to before the next one's, what is told of them (words, told), and the rows of the gap before and behind each. */
 typedef struct {
     const uint8_t *letters;
-    const int64_t *start;
+    const int64_t *start, *text_start;
     const float *told;
     const int64_t *gaps;
-    int64_t words;
+    int64_t words, texts;
 } SeenWords;
 
 void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, const int64_t *near, int64_t nears,

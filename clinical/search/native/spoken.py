@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -143,10 +143,9 @@ class TextRanking:
         texts, spelled = some.texts, [word.encode() for word in some.words]
         sizes = [len(own) for own in texts]
         parts = (
-            [word for own in texts for word in own], [0, *accumulate(sizes)], [0, *accumulate(map(len, spelled))],
-            some.again,
+            [*chain.from_iterable(texts)], [0, *accumulate(sizes)], [0, *accumulate(map(len, spelled))], some.again,
         )  # fmt: skip
-        numbers = np.array([number for part in parts for number in part], dtype=np.int64)
+        numbers = np.array([*chain.from_iterable(parts)], dtype=np.int64)
         letters = np.frombuffer(b"".join(spelled), dtype=LETTER)
         sizes_of_parts = (LONG.itemsize * len(part) for part in parts[:-1])
         places = accumulate(sizes_of_parts, initial=address_of(numbers, LONG))

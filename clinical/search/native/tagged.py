@@ -1,10 +1,10 @@
-"""The tagger's networks over all words of a text in one call (`tagging.c`)."""
+"""The tagger's networks over all words of some texts in one call (`tagging.c`)."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ class _Tagger(ctypes.Structure):
 
 
 class _SeenWords(ctypes.Structure):
-    _fields_ = fields_of("letters start told gaps", "words")
+    _fields_ = fields_of("letters start text_start told gaps", "words texts")
 
 
 class TaggingWeights(NamedTuple):
@@ -52,21 +52,26 @@ class Tagging:
         self._struct = _Tagger(*all_at(self._kept, [FLOAT] * len(self._kept)), *sizes)
         self._address, self._shape = ctypes.addressof(self._struct), (networks, hidden)
 
-    def read(self, spelled: Sequence[str], told: Floats, gaps: Ints) -> tuple[Floats, Floats, Floats]:
-        """Each word's share in a judgement as the first and as the last of a mention, and its state: (N, words, H).
+    def read(self, texts: Sequence[Sequence[str]], told: Floats, gaps: Ints) -> list[tuple[Floats, Floats, Floats]]:
+        """Of each text, its words' share in a judgement as the first and as the last of a mention, and their state:
+        (N, words, H) each. The same whatever texts are read beside it.
 
-        `spelled`: the words; `told`: what is told of each; `gaps` (words, 2): rows of what stands before and behind it.
+        `texts`: their words; `told`: what is told of each word; `gaps` (words, 2): rows of what stands before and
+        behind it.
         """
         networks, hidden = self._shape
-        words, encoded = len(spelled), [word.encode() for word in spelled]
+        encoded = [word.encode() for words in texts for word in words]
         letters = np.frombuffer(b"".join([*encoded, b"\n"]), dtype=LETTER)
         start = np.array([0, *accumulate(map(len, encoded))], dtype=np.int64)
-        begins, ends, state = np.empty((3, networks, words, hidden), dtype=np.float32)
-        seen = _SeenWords(*all_at((letters, start, told, gaps), (LETTER, LONG, FLOAT, LONG)), words)
-        places = (address_of(one, FLOAT) for one in (begins, ends, state))
+        ends = [0, *accumulate(map(len, texts))]
+        found = np.empty((3, networks, len(encoded), hidden), dtype=np.float32)
+        arrays = (letters, start, np.array(ends, dtype=np.int64), told, gaps)
+        seen = _SeenWords(*all_at(arrays, (LETTER, LONG, LONG, FLOAT, LONG)), len(encoded), len(texts))
+        places = (address_of(one, FLOAT) for one in found)
         if loops().tag(self._address, ctypes.addressof(seen), *places):
             raise MemoryError("no memory for the words of a text")
-        return begins, ends, state
+        begin, last, state = found
+        return [(begin[:, a:b], last[:, a:b], state[:, a:b]) for a, b in pairwise(ends)]
 
 
 def _tiled(weights: Floats) -> Floats:

@@ -1,4 +1,4 @@
-/* The tagger's networks (`clinical.claims.Tagger`): all words of a text through all layers in one pass.
+/* The tagger's networks (`clinical.claims.Tagger`): all words of some texts through all layers in one pass.
  *
  * What a word gets depends on the words that its layers see, never on how many there are beside them. A product may be
  * joined with its sum here, where the processor can: the last bits are its own, as they are in a library of matrices.
@@ -137,13 +137,17 @@ FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, c
     }
 }
 
-/* rows: for each word the states `away` before it, its own, and `away` behind it; zeros beyond the text. */
-static void reach(const float *state, int64_t words, int64_t wide, int64_t away, const float *zeros, const float **rows)
+/* rows: for each word the states `away` before it, its own, and `away` behind it; zeros beyond its text. */
+static void reach(const SeenWords *seen, const float *state, int64_t wide, int64_t away, const float *zeros,
+                  const float **rows)
 {
-    for (int64_t word = 0; word < words; word++) {
-        *rows++ = word >= away ? state + (word - away) * wide : zeros;
-        *rows++ = state + word * wide;
-        *rows++ = word + away < words ? state + (word + away) * wide : zeros;
+    for (int64_t text = 0; text < seen->texts; text++) {
+        int64_t first = seen->text_start[text], behind = seen->text_start[text + 1];
+        for (int64_t word = first; word < behind; word++) {
+            *rows++ = word - away >= first ? state + (word - away) * wide : zeros;
+            *rows++ = state + word * wide;
+            *rows++ = word + away < behind ? state + (word + away) * wide : zeros;
+        }
     }
 }
 
@@ -180,7 +184,7 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
         for (int64_t depth = 0; depth < net->depth; depth++) {
             int64_t at = number * net->depth + depth;
             Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_bias + at * wide, TAPS, wide, wide, 1};
-            reach(one, words, wide, (int64_t)1 << depth, zeros, rows);
+            reach(seen, one, wide, (int64_t)1 << depth, zeros, rows);
             for (int64_t word = words * TAPS; word < filled * TAPS; word++)
                 rows[word] = zeros;
             through(&layer, rows, filled, zeros, one, other);

@@ -41,6 +41,8 @@ BY_CODE, BY_WORDING = 0.5, 0.5
 Measured by the share of cut words whose own form comes first: 0.49 without, 0.60 by the code alone, 0.65 by both."""
 SKELETON: Final = 3
 """First characters that a word without its vowels shares with what it stands for."""
+LAST: Final = chr(0x10FFFF)
+"""The last character that there is: behind a beginning it stands behind every word that begins so."""
 HEAD: Final = 4
 """Characters of the shortest known beginning, and of the shortest rest, of an unknown compound."""
 
@@ -136,12 +138,15 @@ class Shortened:
         number = self._wordings.vocabulary.get(word.text)
         if number is None:
             return _stem(word.text) not in self._wordings.vocabulary
-        start, (first, last) = self._bm25.start, self._run(word.text)
-        return bool(start[number + 1] - start[number] < RARE * (start[last] - start[first]))
+        following = self._words[number + 1 : number + 2]
+        if not following or not following[0].startswith(word.text):
+            return False  # no longer word begins so
+        start, behind = self._bm25.start, bisect_left(self._words, word.text + LAST, number)
+        return bool(start[number + 1] - start[number] < RARE * (start[behind] - start[number]))
 
     def _run(self, beginning: str) -> tuple[int, int]:
         """The words that begin so: number of the first, and behind the last."""
-        return bisect_left(self._words, beginning), bisect_left(self._words, beginning + chr(0x10FFFF))
+        return bisect_left(self._words, beginning), bisect_left(self._words, beginning + LAST)
 
     def _itself(self, word: str, known: KnownWords) -> Meant | None:
         """Meaning of a whole word: itself."""

@@ -80,7 +80,7 @@ def test_variants_have_the_same_first_code(index: SearchIndex, variants: tuple[s
 
 def sound(index: SearchIndex, query: str, found: tuple[Candidate, ...], limit: int) -> None:
     """Assert all that holds of every result."""
-    bounds = index._bounds(index.reader.draft(query))
+    bounds = index._bounds(index.reader.drafts([query])[0])
     most = max((hit.probability for hit in found), default=0.0)
     assert len(found) <= limit
     assert len({hit.code for hit in found}) == len(found)

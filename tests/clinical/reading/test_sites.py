@@ -25,7 +25,7 @@ def test_the_part_of_the_body_beside_a_finding(index: SearchIndex, text: str, co
 def test_a_part_of_the_body_that_is_a_label_is_no_finding(index: SearchIndex) -> None:
     assert set(shown(index, "Schulter li.: Prellung, Husten")) == {"S40.0", "R05"}
     alone = "LWS: seit 3 Wochen. Husten."
-    assert "LWS" in {span.part.text for span in index.reader.draft(alone).spans}
+    assert "LWS" in {span.part.text for span in index.reader.drafts([alone])[0].spans}
 
 
 def test_what_lies_on_another_line_or_is_of_no_part_stays(index: SearchIndex) -> None:

@@ -60,3 +60,12 @@ def test_the_weights_are_saved_as_the_tagger_has_them(quick: Tagger, tmp_path) -
     quick.save(tmp_path / "one")
     tagger().save(tmp_path / "other")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_texts_read_together_are_read_as_each_by_itself(quick: Tagger) -> None:
+    readings = [Reading.of(text) for text in (*TEXTS, "", *TEXTS[1:3])]
+    together = quick.read_all([(one.seen, one.columns) for one in readings])
+    for reading, found in zip(readings, together, strict=True):
+        alone = quick.read(reading.seen, reading.columns)
+        for name in ("first", "last", "state", "marks"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
