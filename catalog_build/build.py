@@ -187,7 +187,7 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
 def _layers(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Layers:
     if options.official_only:
         return layered(texts, (), options.synonyms, source.catalog, options.over_official)
-    own, gone = own_texts(source, texts, options.holdout), set(overruled(texts))
+    own, gone = own_texts(source, texts, options.holdout), set(overruled(texts, source.catalog))
     texts = [text for text in texts if text not in gone]
     return layered(texts, own, options.synonyms, source.catalog, options.over_official)
 

@@ -47,7 +47,8 @@ OVERRULING: Final = 3
 """Authors whose code for the same words stands above our own."""
 PRACTISED, FIRMLY = 5, 0.75
 """Authors whose code for the same words stands above that of an official synonym, and the share of the times that these
-words were coded so: "Erythema migrans" is A69.2 to whoever writes it, not A26.0. A title stays."""
+words were coded so: "Erythema migrans" is A69.2 to whoever writes it, not A26.0. Twice as many where it is of another
+chapter: "Mastitis" is not always of the lactation. A title stays."""
 MOST_WORDS: Final = 6
 """Words of the longest wording taken from an author: longer ones are sentences that nobody writes again."""
 TELLS_WHEN: Final = re.compile(r"\bseit\b", re.IGNORECASE)
@@ -94,11 +95,6 @@ class AuthoredWording(NamedTuple):
     code: str
     authors: frozenset[str]
     share: float = 1.0
-
-    @property
-    def is_practised(self) -> bool:
-        """True if so many authors agree that the code stands above an official one."""
-        return len(self.authors) >= PRACTISED and self.share >= FIRMLY
 
 
 @cache
@@ -182,7 +178,7 @@ def _rows(name: str) -> list[tuple[str, str]]:
 def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None = None) -> tuple[Synonym, ...]:
     """Own synonyms for this catalog. The starter holds its own already: it is only given those of `everyday`."""
     taken = {spelled(text.text) for text in official}  # also those of the held-out fold
-    taken -= {spelled(text.text) for text in overruled(official)}
+    taken -= {spelled(text.text) for text in overruled(official, source.catalog)}
     terminal = {code.code for code in source.catalog if code.terminal}
     starter = () if _is_starter(source) else all_texts(_starter())
     begun = [replace(one, source=BEFUND) for one in starter if one.source not in NEVER_HELD_OUT]
@@ -199,16 +195,20 @@ def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None =
     return tuple(one for one in kept if spelled(one.text) not in taken and (holdout is None or fold_of(one) != holdout))
 
 
-def overruled(official: Iterable[Synonym]) -> list[Synonym]:
-    """The official synonyms for whose words authors practise another code; none of two codes, of which both count."""
-    practised = {spelled(one.text): one.code for one in authored_wordings() if one.is_practised}
-    return [
-        text
-        for text in official
-        if text.source not in NEVER_HELD_OUT
-        and not text.secondary
-        and practised.get(spelled(text.text), text.code) != text.code
-    ]
+def overruled(official: Iterable[Synonym], catalog: Catalog) -> list[Synonym]:
+    """The official synonyms for whose words authors practise another code, which may stand alone; none of two codes, of
+    which both count."""
+    practised = {spelled(one.text): one for one in authored_wordings() if one.share >= FIRMLY}
+    found = []
+    for text in official:
+        theirs = practised.get(spelled(text.text))
+        if theirs is None or theirs.code == text.code or text.source in NEVER_HELD_OUT or text.secondary:
+            continue
+        meant, said = catalog.get(theirs.code), catalog.get(text.code)
+        if meant and said and meant.terminal and not meant.never_alone:
+            least = PRACTISED if meant.chapter == said.chapter else 2 * PRACTISED
+            found += [text] if len(theirs.authors) >= least else []
+    return found
 
 
 def with_everyday(source: Source) -> Source:

@@ -67,7 +67,7 @@ SAID_OTHERWISE: Final = (
 
 LICENCE: Final = "not given yet: the project's owner has yet to name one; the codes are those of ICD-10-GM (BfArM)"
 SOURCE: Final = (
-    "written for this project by 85 authors of texts and 15 of letters, each after the same brief and blind to the "
+    "written for this project by 90 authors of texts and 15 of letters, each after the same brief and blind to the "
     "others and to every program, and by one hand of before (authors `everyday`, `typed`); all persons are invented"
 )
 FAULTS: Final = (
