@@ -20,34 +20,31 @@ ITEM_MAX = 260
 WRAPPED = 55
 """Characters from which a line may continue in the next one."""
 
-OPERATION = re.compile(
-    r"(?:ektomie|otomie|ostomie|\bstomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|"
-    r"zystoskopie|hysteroskopie|thorakoskopie|mediastinoskopie|ureteroskopie|duodenoskopie|\bgips\w*|anlage eine[rs]\b|"
-    r"osteosynthese|amputation|"
-    r"transplantation|"
-    r"ligatur|banding|thrombolyse|\bERCP\b|coiling|clipping|fundoplicatio|vertebroplastie|kyphoplastie|lithotripsie|"
-    r"\bTUR-?[BP]\b|dilatation|"
-    r"replantation|\bTEP\b|\bTE\b(?= eine)|\bNE\b(?= (?:tumor|eine))|\bHTEP|\bKTEP|stent\w*|\bPTCA|"
-    r"\bPCI\b|bypass|biopsie|punktion|exzision|"
-    r"\b[ae]inlage (?:eine[rs]|von)|\banlage (?:eine[rs]|von)|exzision|revision|nekrosekt\w*|debridement|"
-    r"laparotom|laparoskop|koloskop|gastroskop|bronchoskop|\bsectio\b|"
-    r"refixation|naht\b|"
-    r"operation|\b\w*-?OP\b|kauterisation|ablation|kardioversion|embolisation|lavage|drain\w*|katheteruntersuchung|"
-    r"koronarangiograph\w*|"
-    r"angiograph\w*|\bPE\b|port-?a?-?\w*|schrittmacher|adhaesiolyse|adhäsiolyse|lobekt|thyreoid\w*ekt|dissektion|"
-    r"disektion|abtragung|"
-    r"entfernung|deckung|spaltung|enukleati\w*|rekanalisation|spondylodese|nagelung|verplattung|reposition|"
-    r"umstellung\w*otomie|prothese\b|"
-    r"replantati|hysterect|ectomie|kryo\w*|curettage|kürettage|abrasio|konisation|trepanation|shunt|intervention\b|"
-    r"glättung|implantat\w*)",
-    re.IGNORECASE,
+_ANYWHERE = (
+    r"ektomie|otomie|ostomie|plastik|exstirpation|resektion|implantation|explantation|arthroskop\w*|zystoskopie|"
+    r"hysteroskopie|thorakoskopie|mediastinoskopie|ureteroskopie|duodenoskopie|anlage eine[rs]\b|osteosynthese|"
+    r"amputation|transplantation|ligatur|banding|thrombolyse|coiling|clipping|fundoplicatio|vertebroplastie|"
+    r"kyphoplastie|lithotripsie|dilatation|replantation|stent\w*|bypass|biopsie|punktion|exzision|revision|"
+    r"nekrosekt\w*|debridement|laparotom|laparoskop|koloskop|gastroskop|bronchoskop|refixation|naht\b|operation|"
+    r"kauterisation|ablation|kardioversion|embolisation|lavage|drain\w*|katheteruntersuchung|koronarangiograph\w*|"
+    r"angiograph\w*|port-?a?-?\w*|schrittmacher|adhaesiolyse|adhäsiolyse|lobekt|thyreoid\w*ekt|dissektion|"
+    r"disektion|abtragung|entfernung|deckung|spaltung|enukleati\w*|rekanalisation|spondylodese|nagelung|"
+    r"verplattung|reposition|umstellung\w*otomie|prothese\b|replantati|hysterect|ectomie|kryo\w*|curettage|"
+    r"kürettage|abrasio|konisation|trepanation|shunt|intervention\b|glättung|implantat\w*"
 )
-_SMALL = re.compile(OPERATION.pattern.lower())
+_AT_WORD = (
+    r"\bstomie|\bgips\w*|\bERCP\b|\bTUR-?[BP]\b|\bTEP\b|\bTE\b(?= eine)|\bNE\b(?= (?:tumor|eine))|\bHTEP|\bKTEP|"
+    r"\bPTCA|\bPCI\b|\b[ae]inlage (?:eine[rs]|von)|\banlage (?:eine[rs]|von)|\bsectio\b|\b\w*-?OP\b|\bPE\b"
+)
+OPERATION = re.compile(f"(?:{_ANYWHERE}|{_AT_WORD})", re.IGNORECASE)
+_SMALL, _SMALL_AT_WORD = re.compile(_ANYWHERE.lower()), re.compile(_AT_WORD.lower())
 
 
 def names_procedure(text: str) -> bool:
-    """True if `OPERATION` is found; the case of small characters is compared by itself, which takes half the time."""
-    return _SMALL.search(text.lower()) is not None
+    """True if `OPERATION` is found. Small characters alone, and apart what begins with characters of its own, which
+    are sought by the first of them: together a third of the time."""
+    small = text.lower()
+    return (_SMALL.search(small) or _SMALL_AT_WORD.search(small)) is not None
 
 
 PAST = rf"(?:{either('@state_after')})\.?\s?(?:nach|post|[np]\b\.?)"
