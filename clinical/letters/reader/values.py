@@ -72,7 +72,7 @@ _BY_RULES: Final = "dokument.datum"
 FILL, CHANGE, DOUBTED = 0.5, 0.5, 0.4
 """Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
 has less than the last (`python -m catalog_build statements --measure`)."""
-DENIED, NOWHERE = 0.05, 0.1
+DENIED, NOWHERE = 0.15, 0.3
 """Probabilities of the rules' value and of the likeliest place up to which there is no value."""
 _GUESSED: Final = ("absender.", "empfaenger.", "dokument.")
 """Fields of which a value of the rules may be none; the patient's are found by label and form."""
