@@ -16,10 +16,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catalog_build.training.letters import LabelledLetter
+from catalog_build.training.letters import LabelledLetter, exchanged, misread, relined, values_by_field
 from catalog_build.training.spans import groups_of
 from catalog_build.training.statements import Authors, moved
-from catalog_build.training.varied import exchanged, misread, relined, values_by_field
 from clinical.letters import (
     DILATIONS,
     LEARNED,
@@ -40,7 +39,7 @@ NETS: Final = 1
 ROUNDS, RATE, DECAY, BATCH = 16, 4e-3, 1e-5, 8
 """Rounds over all letters, the highest rate of learning, the decay of weights, and letters of a step."""
 VARIED = 0.5
-"""Share of the letters that a round sees in other words and lines (`varied`)."""
+"""Share of the letters that a round sees in other words and lines (`value_lessons`)."""
 UNSEEN, UNSEEN_RULES, DROPPED = 0.2, 0.3, 0.25
 """Shares of the features that a step does not see, of the letters without what the rules found, and of the numbers of
 each layer that are dropped."""

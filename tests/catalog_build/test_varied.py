@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from catalog_build.training.letters import parse_letters
-from catalog_build.training.varied import exchanged, misread, relined, values_by_field
+from catalog_build.training.letters import exchanged, misread, parse_letters, relined, values_by_field
 
 LETTERS = """### arztbrief
 {Klinikum Aurach|absender.institution}      {Tor 4|absender.strasse}
