@@ -64,18 +64,20 @@ VALUE_ROWS: Final = 1 << 14
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
 _NAMES: Final = ("patient.nachname", "patient.vorname")
+_SIGNS: Final = "absender.name"
 _ADDRESSES: Final = frozenset(
     f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("strasse", "plz", "ort")
 )
-_BY_RULES: Final = "dokument.datum"
-"""The field whose value the rules alone decide: a day has its role from a label, and has none without."""
+_BY_RULES: Final = frozenset(("dokument.datum", "dokument.typ"))
+"""Fields whose value the rules alone decide: a day has its role from a label, a title its end from a list of kinds."""
 FILL, CHANGE, DOUBTED = 0.5, 0.5, 0.4
 """Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
 has less than the last (`python -m catalog_build statements --measure`)."""
-DENIED, NOWHERE = 0.15, 0.3
+DENIED, NOWHERE = 0.05, 0.1
 """Probabilities of the rules' value and of the likeliest place up to which there is no value."""
-_GUESSED: Final = ("absender.", "empfaenger.", "dokument.")
-"""Fields of which a value of the rules may be none; the patient's are found by label and form."""
+_GUESSED: Final = frozenset(("absender.institution", "absender.abteilung", "empfaenger.abteilung"))
+"""Fields of which a value of the rules may be none: most often what they take for a house or a part of one is another
+thing; the others they find by label and form."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
@@ -391,7 +393,10 @@ class ValueFeatures:
                 yield first, last
 
     def is_anothers(self, field: str, place: PlacedValue) -> bool:
-        """True for a party's address on a line that names the patient, and for words of the patient's other name."""
+        """True for a party's address on a line that names the patient, for words of the patient's other name, and for
+        another signatory of the surname that the rules' has: an initial tells which."""
+        if field == _SIGNS:
+            return any(self._plain[place.last][-1:] == self._plain[last][-1:] for _, last in self.places(field))
         if field in _NAMES:
             other = _NAMES[field == _NAMES[0]]
             return any(self._said[other][n] for n in range(place.first, place.last + 1))
@@ -547,7 +552,7 @@ def settled(
     likely = (tagger or value_tagger()).judge(features)
     found: dict[str, str | None] = {}
     for n, field in enumerate(LEARNED) if len(likely) else ():
-        if field == _BY_RULES:
+        if field in _BY_RULES:
             continue
         place, own = _best(likely, n), _of_rules(features, likely, n)
         if value_in(form, field) is None:
@@ -557,7 +562,8 @@ def settled(
         else:
             within = all(features.said(at, field) for at in range(place.first, place.last + 1))
             taken = own.likely <= DOUBTED and place.likely >= CHANGE and not within
-            if field.startswith(_GUESSED) and own.likely <= DENIED and place.likely < NOWHERE:
+            greeted = features.words[own.first].line == features.sheet.greeting
+            if field in _GUESSED and not greeted and own.likely <= DENIED and place.likely < NOWHERE:
                 found[field] = None
         if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
             found[field] = value
