@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catalog_build.training.letters import LabelledLetter
+from catalog_build.training.letters import LabelledLetter, exchanged, misread, relined, values_by_field
 from catalog_build.training.spans import groups_of
 from catalog_build.training.statements import Authors, moved
 from clinical.letters import (
@@ -38,6 +38,8 @@ NETS: Final = 1
 """Networks that judge together."""
 ROUNDS, RATE, DECAY, BATCH = 16, 4e-3, 1e-5, 8
 """Rounds over all letters, the highest rate of learning, the decay of weights, and letters of a step."""
+VARIED = 0.5
+"""Share of the letters that a round sees in other words and lines (`value_lessons`)."""
 UNSEEN, UNSEEN_RULES, DROPPED = 0.2, 0.3, 0.25
 """Shares of the features that a step does not see, of the letters without what the rules found, and of the numbers of
 each layer that are dropped."""
@@ -72,11 +74,13 @@ def read_letter_by_rules(letter: LabelledLetter) -> ReadLetter:
 def value_lesson(read: ReadLetter) -> ValueLesson:
     """A letter as a lesson."""
     features, levels = read.features, read.features.levels
-    own = [
-        [*levels.letter, *levels.lines[word.line], *levels.pieces[word.piece], *levels.words[n]]
+    every = [
+        (
+            [*levels.letter, *levels.lines[word.line], *levels.pieces[word.piece], *levels.words[n]],
+            [*levels.found, *levels.rules.get(n, ())],
+        )
         for n, word in enumerate(features.words)
     ]
-    every = [*zip(own, levels.rules, strict=True)]
     rows = np.array([*chain.from_iterable(chain(*both) for both in every)], dtype=np.int64)
     marked = [*chain.from_iterable([*([False] * len(a)), *([True] * len(b))] for a, b in every)]
     ends = np.cumsum([len(a) + len(b) for a, b in every])
@@ -144,11 +148,33 @@ class _Net(nn.Module):
 
 def train_values(letters: Iterable[LabelledLetter], nets: int = NETS) -> ValueTagger:
     """The networks of annotated letters."""
-    lessons = [one for one in map(value_lesson, map(read_letter_by_rules, letters)) if len(one.states)]
+    return _tagger(value_lessons(map(read_letter_by_rules, letters)), nets)
+
+
+def value_lessons(read: Iterable[ReadLetter]) -> list[tuple[ValueLesson, ...]]:
+    """Of each letter its lesson as it was written, in other words, in other words and lines, in other lines misread;
+    without those that have no words. Values are exchanged among these letters."""
+    every = [*read]
+    values, drawn = values_by_field(one.letter for one in every), np.random.default_rng(0)
+    found = []
+    for one in every:
+        others = (
+            exchanged(one.letter, values, drawn),
+            relined(exchanged(one.letter, values, drawn), drawn),
+            misread(relined(one.letter, drawn), drawn),
+        )
+        lessons = (value_lesson(one), *map(value_lesson, map(read_letter_by_rules, others)))
+        if len(lessons[0].states):
+            found.append(tuple(lesson for lesson in lessons if len(lesson.states)))
+    return found
+
+
+def _tagger(lessons: Sequence[Sequence[ValueLesson]], nets: int) -> ValueTagger:
     return ValueTagger(tuple(_fitted(lessons, seed) for seed in range(nets)))
 
 
-def _fitted(lessons: Sequence[ValueLesson], seed: int) -> ValueNet:
+def _fitted(lessons: Sequence[Sequence[ValueLesson]], seed: int) -> ValueNet:
+    """A network of the lessons of letters, each as it was written, then varied."""
     torch.manual_seed(seed)
     drawn = np.random.default_rng(seed)
     net = _Net()
@@ -157,7 +183,7 @@ def _fitted(lessons: Sequence[ValueLesson], seed: int) -> ValueNet:
     rates = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=ROUNDS * batches + 1, pct_start=0.1)
     for _ in range(ROUNDS):
         for batch in np.array_split(drawn.permutation(len(lessons)), batches):
-            own = [lessons[at] for at in batch]
+            own = [_drawn(lessons[at], drawn) for at in batch]
             rows, starts = _seen(own, drawn)
             said = net(rows, starts, [len(one.states) for one in own])
             states = torch.from_numpy(np.concatenate([one.states for one in own]))
@@ -168,6 +194,11 @@ def _fitted(lessons: Sequence[ValueLesson], seed: int) -> ValueNet:
             optimizer.step()
             rates.step()
     return net.plain()
+
+
+def _drawn(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> ValueLesson:
+    is_varied = len(lessons) > 1 and drawn.random() < VARIED
+    return lessons[int(drawn.integers(1, len(lessons)))] if is_varied else lessons[0]
 
 
 def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
@@ -184,27 +215,27 @@ def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[t
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
 
 
-def values_left_out(authors: Authors, nets: int = 1) -> dict[str, tuple[int, int, int]]:
+def values_left_out(authors: Authors, nets: int = NETS) -> dict[str, tuple[int, int, int]]:
     """Right, wrong and missing values, by the rules alone and beside the networks; each group of authors by networks of
     the others."""
     sums = {"rules": [0, 0, 0], "values": [0, 0, 0]}
     for read, others in left_out_values(authors, nets):
         for of, changed in (("rules", {}), ("values", others)):
             for field in LEARNED:
-                have = changed.get(field, value_in(read.form, field))
+                have = changed[field] if field in changed else value_in(read.form, field)
                 for n, count in enumerate(_compared(read.letter, field, have)):
                     sums[of][n] += count
     return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
 
 
-def left_out_values(authors: Authors, nets: int = 1) -> Iterator[tuple[ReadLetter, dict[str, str]]]:
+def left_out_values(authors: Authors, nets: int = NETS) -> Iterator[tuple[ReadLetter, dict[str, str | None]]]:
     """Every letter as the rules read it, with what networks of other authors would change."""
-    known = {name: [read_letter_by_rules(letter) for letter in letters] for name, letters in authors.items()}
-    lessons = {name: [value_lesson(one) for one in read if one.features.words] for name, read in known.items()}
-    for own, others in groups_of(authors):
-        learned = [lesson for name in others for lesson in lessons[name]]
-        tagger = ValueTagger(tuple(_fitted(learned, seed) for seed in range(nets)))
-        for read in (one for name in own for one in known[name]):
+    groups = [[letter for each in own.values() for letter in each] for own, _ in groups_of(authors)]
+    known = [[*map(read_letter_by_rules, letters)] for letters in groups]
+    lessons = [value_lessons(read) for read in known]  # values of its own group alone: none of those that are left out
+    for n, own in enumerate(known):
+        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :]) for one in other], nets)
+        for read in own:
             yield read, settled(read.features, read.form, tagger)
 
 

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from catalog_build.training.letters import parse_letters
-from catalog_build.training.values import read_letter_by_rules, train_values, value_lesson, values_left_out
-from clinical.letters import LEARNED, VALUE_STATES, ValueTagger, settled
+from catalog_build.training.values import (
+    read_letter_by_rules,
+    train_values,
+    value_lesson,
+    value_lessons,
+    values_left_out,
+)
+from clinical.letters import DILATIONS, LEARNED, VALUE_ROWS, VALUE_STATES, ValueNet, ValueTagger, settled
 
 LETTER = """### arztbrief
 {{Haus Sonnwend|absender.institution}}, {{{street} 4|absender.strasse}}, {{8006|absender.plz}} {{Zürich|absender.ort}}
@@ -38,6 +44,32 @@ def test_marks_become_states_of_words_and_what_stands_elsewhere_or_may_be_left_o
     assert [at for word, at in states if word == "Moos"] == [-1]
     assert [at for word, at in states if word == "geehrter"] == [0]
     assert len(lesson.rows) == len(lesson.of_rules) == lesson.ends[-1]
+
+
+def test_each_letter_is_learned_as_it_was_written_and_in_other_words_and_lines(tmp_path):
+    read = [read_letter_by_rules(one) for one in letters(tmp_path, "l98")]
+    lessons = value_lessons(read)
+    assert [len(each) for each in lessons] == [4] * len(read)
+    begins = {1 + 2 * n for n in range(len(LEARNED))}
+    for one, each in zip(read, lessons, strict=True):
+        written, *varied = each
+        assert written.rows.tolist() == value_lesson(one).rows.tolist()
+        marked = {int(state) for state in written.states} & begins
+        assert all(marked == {int(state) for state in other.states} & begins for other in varied[:2])
+        assert any(other.rows.tolist() != written.rows.tolist() for other in varied)
+
+
+def test_a_value_of_the_rules_that_the_network_sees_nowhere_is_none(tmp_path):
+    read = read_letter_by_rules(letters(tmp_path, "l98")[0])
+    size = 4
+    outside = np.zeros(VALUE_STATES, dtype=np.float32)
+    outside[0] = 20
+    layers = ((np.zeros((3 * size, size), dtype=np.float32), np.zeros(size, dtype=np.float32)),) * len(DILATIONS)
+    table, out = (np.zeros(shape, dtype=np.float32) for shape in ((VALUE_ROWS, size), (2 * size, VALUE_STATES)))
+    found = settled(read.features, read.form, ValueTagger((ValueNet(table, layers, out, outside),)))
+    assert read.form["absender"]["institution"] == "Haus Sonnwend"
+    assert (read.form["absender"]["ort"], read.form["patient"]["nachname"]) == ("Zürich", "Kern")
+    assert found == {"absender.institution": None}  # the others are found by label and form
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler")

@@ -12,3 +12,4 @@ from catalog_build.training.letters.labelled import (
     read_letters,
     summary,
 )
+from catalog_build.training.letters.varied import exchanged, misread, relined, values_by_field

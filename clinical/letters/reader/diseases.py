@@ -55,7 +55,8 @@ personalmangel bettenmangel riss
 _NEVER = ("mechanismus", "kleiden", "diagnose", "prognose", "narkose", "anamnese", "dosen", "organismus", "umleiden")
 _BARE_NOT = frozenset(_NOT.split())
 """Words that end a name, or like one, and are none by themselves."""
-_END = re.compile(rf"(?:{'|'.join(sorted(map(re.escape, _ENDINGS.split()), key=len, reverse=True))})(?:[ns]|en|es)?$")
+_ENDS = frozenset(end + more for end in _ENDINGS.split() for more in ("", "n", "s", "en", "es"))
+_LENGTHS = tuple(sorted(set(map(len, _ENDS))))
 _SYMBOL = re.compile(
     r"^(?:COPD|KHK|pAVK|PAVK|TIA|NSTEMI|STEMI|ADHS|PTBS|AVK|VHF|SIRS|ARDS|HIV|MS|SLE|PCOS|GERD|LE|TVT)$"
 )
@@ -76,4 +77,9 @@ def names_disease(word: str) -> bool:
         return False
     plain = word.lower().replace("ß", "ss")
     last = plain.rpartition("-")[2]
-    return plain not in _BARE_NOT and not plain.endswith(_NEVER) and _END.search(last or plain) is not None
+    return plain not in _BARE_NOT and not plain.endswith(_NEVER) and _ends(last or plain)
+
+
+def _ends(word: str) -> bool:
+    """True if a word ends like a disease: asked by the length of the ending, not one ending after the other."""
+    return any(word[-length:] in _ENDS for length in _LENGTHS if length <= len(word))

@@ -21,8 +21,11 @@ _SCHEME = (
     r"(?<=\s)[\d½](?:\s[\d½]){2,3}(?=\s|$)|\b[\d½]x[\d½]\b|"
     r"(?<![\d.])[\d½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+(?:[./,]\d+)?\s?[-–/]\s?[\dO½¼¾]+|"
     r"\b\d+(?:-\d+)?\s?[x×X]\s?(?:\d|tgl|täglich|tägl|/|wöch|pro|am Tag|Woche)|"
-    r"\b(?:1x|2x|3x)|täglich|\btgl\b|bei Bed|b\.\s?B|b\. Bedarf|zur Nacht|in Reserve|morgens|abends|pausiert|nach "
-    r"INR|einmal jährlich|alle \d"
+    r"\b(?:1x|2x|3x)"
+)
+_IN_WORDS = (
+    r"täglich|\btgl\b|bei Bed|b\.\s?B|b\. Bedarf|zur Nacht|in Reserve|morgens|abends|pausiert|nach INR|"
+    r"einmal jährlich|alle \d"
 )
 _DENIED = re.compile(rf"(?:{either('@denying', '@answered_no')})\b", re.IGNORECASE)
 _TABLE_HEAD = re.compile(
@@ -32,7 +35,7 @@ _TABLE_HEAD = re.compile(
     re.IGNORECASE,
 )
 _BY_COLUMN = re.compile(r"(?:\s{2,}|\t|\s*\|\s*)")
-_DRUG = re.compile(rf"(?:{_DOSE}|{_SCHEME})", re.IGNORECASE)
+_DRUG = re.compile(rf"(?=[\d½¼¾])(?:{_DOSE}|{_SCHEME})|(?=[abeimnptz])(?:{_IN_WORDS})", re.IGNORECASE)
 STRICT_DRUG = re.compile(
     rf"^(?:[-•*]\s*)?(?:\d+\s?(?:mg|µg)\s|[^\W\d_][^,;:]{{1,60}}?)\s*(?:{_DOSE}|"
     rf"(?<![\d.])[\d½]+[-–/][\dO½]+[-–/][\dO½]|\d\s?x\s?(?:\d|tgl|täglich))",

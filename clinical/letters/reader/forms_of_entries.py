@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.drugs import is_dosed
-from clinical.letters.reader.entries import AHEAD, OPERATION, RECOMMENDS
+from clinical.letters.reader.entries import OPERATION, announces, recommends
 
 
 def lists_by_form(entry: str) -> frozenset[str]:
@@ -12,7 +12,7 @@ def lists_by_form(entry: str) -> frozenset[str]:
     marks = {
         "medikation": is_dosed(entry),
         "eingriffe": OPERATION.search(entry) is not None,
-        "procedere": (RECOMMENDS.search(entry) or AHEAD.search(entry)) is not None,
+        "procedere": recommends(entry) or announces(entry),
         "diagnosen": has_disease(entry),
         "fragestellung": "?" in entry,
     }

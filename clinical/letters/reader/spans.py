@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
@@ -40,6 +41,7 @@ OUTSIDE: Final = -1.0
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 _UNIT: Final = re.compile(r"(?:mg|g|µg|μg|ug|mcg|ml|ie|e|gtt|tr|hub|tbl|kps|beutel|btl|amp|stk|mmol)$")
 _TELLS: Final = re.compile(rf"{VERB.pattern}|^(?:wir|sie|er|es|ich)$")
+_RUN: Final = re.compile(r"\S+")
 _BLANKS: Final = re.compile(r"[ \t]{3,}")
 _EMPTY_LINE: Final = re.compile(r"\n\s*\n")
 _FIRST_LETTERS: Final = 3
@@ -59,23 +61,35 @@ def spans_of(text: str) -> NDArray[np.int64]:
     return np.array([one.span() for one in _WORD.finditer(text)], dtype=np.int64).reshape(-1, 2)
 
 
-def placed(text: str, entries: Iterable[str]) -> list[EntrySpan | None]:
-    """Place of each entry in a text, whatever its blanks: behind the one before where it stands there, else the first;
-    None where its words stand nowhere."""
-    kept = [at for at, char in enumerate(text) if not char.isspace()]
-    bare = "".join(text[at] for at in kept)
-    found: list[EntrySpan | None] = []
-    behind = 0
-    for entry in entries:
-        sought = "".join(entry.split())
-        at = bare.find(sought, behind) if sought else -1
-        at = bare.find(sought) if at < 0 and sought else at
-        if at < 0:
-            found.append(None)
-            continue
-        behind = at + len(sought)
-        found.append(EntrySpan(kept[at], kept[behind - 1] + 1))
-    return found
+class BareText:
+    """A text without its blanks, and where each of its characters stands."""
+
+    def __init__(self, text: str) -> None:
+        runs = [one.span() for one in _RUN.finditer(text)]
+        self.bare = "".join(text[start:end] for start, end in runs)
+        self._starts = [start for start, _ in runs]
+        self._before = [0, *accumulate(end - start for start, end in runs)]
+
+    def at(self, n: int) -> int:
+        """The place in the text of a character that is no blank."""
+        run = bisect_right(self._before, n) - 1
+        return self._starts[run] + n - self._before[run]
+
+    def placed(self, entries: Iterable[str]) -> list[EntrySpan | None]:
+        """Place of each entry in the text, whatever its blanks: behind the one before where it stands there, else the
+        first; None where its words stand nowhere."""
+        found: list[EntrySpan | None] = []
+        behind = 0
+        for entry in entries:
+            sought = "".join(entry.split())
+            at = self.bare.find(sought, behind) if sought else -1
+            at = self.bare.find(sought) if at < 0 and sought else at
+            if at < 0:
+                found.append(None)
+                continue
+            behind = at + len(sought)
+            found.append(EntrySpan(self.at(at), self.at(behind - 1) + 1))
+        return found
 
 
 # --- features: columns of the words, and the combinations of columns that are one feature
@@ -171,12 +185,12 @@ def _kind(word: str) -> str:
 _SHORT, _LONG = 3, 9
 
 
-def _form(word: str) -> str:
+def _form(word: str, kind: str) -> str:
     """Kind, capitals and length of a word."""
     if word[0].isdigit():
-        return f"{_kind(word)} 0 {min(len(word), 5)}"
+        return f"{kind} 0 {min(len(word), 5)}"
     case = "A" if len(word) > 1 and word.isupper() else "Aa" if word[0].isupper() else "a"
-    return f"{_kind(word)} {case} {(len(word) > _SHORT) + (len(word) >= _LONG)}"
+    return f"{kind} {case} {(len(word) > _SHORT) + (len(word) >= _LONG)}"
 
 
 def _plain(word: str) -> str:
@@ -197,7 +211,8 @@ class WordFeatures:
     def __init__(self, statements: JudgedStatements, said: Mapping[str, Sequence[str]]) -> None:
         self.sheet, self.statements = statements.sheet, statements
         self.words = spans_of(self.sheet.text)
-        self.said = {name: [one for one in placed(self.sheet.text, said.get(name, ())) if one] for name in LISTS}
+        text = BareText(self.sheet.text)
+        self.said = {name: [one for one in text.placed(said.get(name, ())) if one] for name in LISTS}
 
     def rows(self) -> NDArray[np.int64]:
         """The rows of the hashed features of each word: shape (words, features)."""
@@ -224,14 +239,15 @@ class WordFeatures:
         text, bounds = self.sheet.text, [0, *self.words.ravel().tolist(), len(self.sheet.text)]
         words = [text[start:end] for start, end in zip(bounds[1:-1:2], bounds[2::2], strict=True)]
         gaps = _numbers([text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)], _gap)
+        kinds = {word: _kind(word) for word in dict.fromkeys(words)}
         return {
             "word": _numbers(words, _plain),
             "begin": _numbers(words, lambda word: _plain(word)[:5]),
             "short": _numbers(words, lambda word: _plain(word)[:_FIRST_LETTERS]),
             "end": _numbers(words, lambda word: _plain(word)[-4:]),
             "ending": _numbers(words, lambda word: _plain(word)[-6:]),
-            "form": _numbers(words, _form),
-            "kind": _numbers(words, _kind),
+            "form": _numbers(words, lambda word: _form(word, kinds[word])),
+            "kind": _numbers(words, kinds.__getitem__),
             "gap": gaps[:-1],
             "gap>": gaps[1:],
         }

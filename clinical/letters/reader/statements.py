@@ -22,7 +22,7 @@ from clinical.letters.labels import key
 from clinical.letters.layout import HeadedLines, LetterLayout, marked
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.drugs import STRICT_DRUG, is_dosed
-from clinical.letters.reader.entries import AHEAD, RECOMMENDS, names_procedure
+from clinical.letters.reader.entries import announces, names_procedure, recommends
 from clinical.letters.reader.hashed import ReaderModels, hashed, shipped
 from clinical.letters.reader.sentences import sentences
 from clinical.text import dates_of
@@ -123,8 +123,8 @@ def _forms(text: str) -> Iterator[str]:
         "dosed": is_dosed(text),
         "drug": STRICT_DRUG.match(text) is not None,
         "disease": has_disease(text),
-        "recommends": RECOMMENDS.search(text) is not None,
-        "announces": AHEAD.search(text) is not None,
+        "recommends": recommends(text),
+        "announces": announces(text),
         "stop": text.endswith("."),
         "asks": text.endswith("?"),
         "heads": text.endswith(":"),

@@ -3,15 +3,15 @@
 The rules know forms that were seen. The words of head and foot are read again, each with its shape, its piece of the
 line, the line, the block, the label, and what the rules found there: a convolutional network with growing dilation (Yu
 and Koltun 2016) judges for each word whether the value of a field begins there or goes on. The likeliest place of a
-field is its value where the rules have none, or one that the network holds for wrong (`settled`). Learned from
-annotated letters (`catalog_build.training.values`).
+field is its value where the rules have none, or one that the network holds for wrong; what it holds for wrong where it
+sees no other is none (`settled`). Learned from annotated letters (`catalog_build.training.values`).
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import as_file, files
@@ -64,14 +64,20 @@ VALUE_ROWS: Final = 1 << 14
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
 _NAMES: Final = ("patient.nachname", "patient.vorname")
+_SIGNS: Final = "absender.name"
 _ADDRESSES: Final = frozenset(
     f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("strasse", "plz", "ort")
 )
-_BY_RULES: Final = "dokument.datum"
-"""The field whose value the rules alone decide: a day has its role from a label, and has none without."""
-FILL, CHANGE, DOUBTED = 0.65, 0.5, 0.2
+_BY_RULES: Final = frozenset(("dokument.datum", "dokument.typ"))
+"""Fields whose value the rules alone decide: a day has its role from a label, a title its end from a list of kinds."""
+FILL, CHANGE, DOUBTED = 0.5, 0.5, 0.4
 """Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
 has less than the last (`python -m catalog_build statements --measure`)."""
+DENIED, NOWHERE = 0.05, 0.1
+"""Probabilities of the rules' value and of the likeliest place up to which there is no value."""
+_GUESSED: Final = frozenset(("absender.institution", "absender.abteilung", "empfaenger.abteilung"))
+"""Fields of which a value of the rules may be none: most often what they take for a house or a part of one is another
+thing; the others they find by label and form."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
@@ -88,6 +94,8 @@ _PARTED: Final = re.compile(
     r"\t+|\s{2,}|\s*[|·•]\s*|\s*,\s+|\s*;\s+|\s*:\s+|:$|\s[-–—]{1,3}\s|[()\[\]]|\s/\s|(?<=[a-zäöüß]{3})\.\s+"
 )
 _PLAIN: Final = re.compile(r"[^\W\d_]+|\d+")
+_HOUSE, _CLINIC, _DEPARTMENT, _LEADER = (re.compile(one.pattern.lower()) for one in (HOUSE, CLINIC, DEPARTMENT, LEADER))
+"""Small characters alone are compared in half the time."""
 _FIRST_CELL: Final = re.compile(r":|\t|\s{2,}")
 _PROSE: Final = 160
 """Characters of a line from which on it is prose."""
@@ -118,13 +126,15 @@ class _Word(NamedTuple):
 
 
 class ValueLevels(NamedTuple):
-    """Rows of hashed features: of the letter, of each line, piece and word, and of what the rules say of each word."""
+    """Rows of hashed features: of the letter, of the fields that the rules found in it, of each line, piece and word,
+    and of the values of the rules that a word is in, by the word's number."""
 
     letter: list[int]
+    found: list[int]
     lines: dict[int, list[int]]
     pieces: list[list[int]]
     words: list[list[int]]
-    rules: list[list[int]]
+    rules: dict[int, list[int]]
 
 
 class PlacedValue(NamedTuple):
@@ -166,6 +176,7 @@ class ValueFeatures:
         self.sheet, self.dates, self.kind = sheet, dates, kind
         self.words: list[_Word] = []
         self.pieces: list[str] = []
+        self._opens: list[bool] = []
         for n in self._lines():
             self._add(n)
         del self.words[WORDS_MAX:]
@@ -190,6 +201,7 @@ class ValueFeatures:
             found = list(_TOKEN.finditer(line, first, last)) if first < last else []
             if not found:
                 continue
+            self._opens.append(behind is None)
             for at, one in enumerate(found):
                 if behind is None:
                     gap = "\n" if n == 0 or self.sheet.lines[n - 1].strip() else "\n\n"
@@ -226,7 +238,7 @@ class ValueFeatures:
     @cached_property
     def levels(self) -> ValueLevels:
         """The rows of the hashed features."""
-        known = [self._kinds(one) for one in self.pieces]
+        known = [self._kinds(one, first) for one, first in zip(self.pieces, self._opens, strict=True)]
         held: dict[int, dict[int, None]] = {}
         for word in self.words:
             held.setdefault(word.line, {})[word.piece] = None
@@ -240,30 +252,32 @@ class ValueFeatures:
             own = [*(f"k {one}" for one in kinds), f"ks {joined}", f"ks- {' '.join(before)}"]
             pieces.append(_hashed([*own, f"m {_bucket(sizes[n], (1, 2, 3, 4, 6, 10))}"]))
         words = [_hashed(self._of_word(n, " ".join(known[word.piece]), sizes)) for n, word in enumerate(self.words)]
-        there = [f"g {field}" for field in LEARNED if any(self._said[field])]
-        rules = [
-            _hashed([*there, *(f"r {field} {self._said[field][n]}" for field in LEARNED if self._said[field][n])])
-            for n in range(len(self.words))
-        ]
-        return ValueLevels(_hashed([f"doc {self.kind}"]), lines, pieces, words, rules)
+        rules: dict[int, list[str]] = {}
+        for field, said in self._said.items():
+            for n, one in enumerate(said) if any(said) else ():
+                if one:
+                    rules.setdefault(n, []).append(f"r {field} {one}")
+        there = [f"g {field}" for field, said in self._said.items() if any(said)]
+        by_rules = {n: _hashed(names) for n, names in rules.items()}
+        return ValueLevels(_hashed([f"doc {self.kind}"]), _hashed(there), lines, pieces, words, by_rules)
 
-    def _kinds(self, piece: str) -> list[str]:
-        """Kinds of thing that a piece of a line may be."""
-        numbered = any(map(str.isdigit, piece))
+    def _kinds(self, piece: str, opens: bool) -> list[str]:
+        """Kinds of thing that a piece of a line may be. `opens`: the first of its line."""
+        numbered, small = any(map(str.isdigit, piece)), piece.lower()
         named = {
-            "house": HOUSE.search(piece),
-            "clinic": CLINIC.search(piece),
-            "part": DEPARTMENT.search(piece),
+            "house": _HOUSE.search(small),
+            "clinic": _CLINIC.search(small),
+            "part": _DEPARTMENT.search(small),
             "specialty": SPECIALTY.match(piece),
             "place": numbered and PLACE.search(f" {piece}"),
             "phone": numbered and BARE_PHONE.match(piece),
             "date": numbered and dates_of(piece),
             "doctor": doctor_in(piece),
-            "leader": LEADER.search(piece),
-            "title": kind_of(piece),
+            "leader": _LEADER.search(small),
+            "title": piece[0].isupper() and kind_of(piece),
             "street": numbered and STREET_NAMED.search(piece),
         }
-        label, heading = label_of(piece), heading_field(piece)
+        label, heading = label_of(piece), heading_field(piece) if opens else None
         found = [name for name, there in named.items() if there]
         return [
             *found,
@@ -368,8 +382,21 @@ class ValueFeatures:
         """Verdict of `occurring` on a word and the rules' value of a field."""
         return self._said[field][n]
 
+    def places(self, field: str) -> Iterator[tuple[int, int]]:
+        """The first and last words of each place that says the rules' value of a field."""
+        said = self._said[field]
+        for first, one in enumerate(said) if any(said) else ():
+            if one == 1:
+                last = first
+                while last + 1 < len(said) and said[last + 1] == 2:
+                    last += 1
+                yield first, last
+
     def is_anothers(self, field: str, place: PlacedValue) -> bool:
-        """True for a party's address on a line that names the patient, and for words of the patient's other name."""
+        """True for a party's address on a line that names the patient, for words of the patient's other name, and for
+        another signatory of the surname that the rules' has: an initial tells which."""
+        if field == _SIGNS:
+            return any(self._plain[place.last][-1:] == self._plain[last][-1:] for _, last in self.places(field))
         if field in _NAMES:
             other = _NAMES[field == _NAMES[0]]
             return any(self._said[other][n] for n in range(place.first, place.last + 1))
@@ -385,8 +412,9 @@ class ValueFeatures:
         if field in _DAYS:
             found = next(iter(dates_of(value)), None)
             return found.iso(birth=field == "patient.geburtsdatum") if found else None
-        if value.count("(") > value.count(")") and self.sheet.text[end : end + 1] == ")":
-            value += ")"
+        if value.count("(") > value.count(")"):
+            closed = self.sheet.text[end : end + 1] == ")"
+            value = f"{value})" if closed else value[: value.rfind("(")].rstrip()
         if value.endswith(".") and len(value.split()[-1]) > 4:
             value = value[:-1]
         form = _FORMS.get(field.partition(".")[2])
@@ -406,14 +434,20 @@ class ValueNet:
         """The probability of each word for each state: shape (words, VALUE_STATES)."""
         levels = features.levels
         lines = dict(zip(levels.lines, self._sums(levels.lines.values()), strict=True))
-        pieces, words = self._sums(levels.pieces), self._sums(levels.words)
-        around = np.stack([lines[word.line] + pieces[word.piece] for word in features.words])
-        said = self._sums([[*levels.letter, *own] for own in levels.rules])
-        first = np.tanh(words + said + around)
+        pieces, first = self._sums(levels.pieces), self._sums(levels.words)
+        first += np.stack([lines[word.line] + pieces[word.piece] for word in features.words])
+        first += self._sums([[*levels.letter, *levels.found]])
+        if levels.rules:
+            first[[*levels.rules]] += self._sums(levels.rules.values())
+        np.tanh(first, out=first)
         state = first
         for dilation, (weights, bias) in zip(DILATIONS, self.layers, strict=True):
-            around = np.concatenate([_beside(state, -dilation), state, _beside(state, dilation)], axis=1)
-            state = state + np.maximum(around @ weights + bias, 0)
+            before, own, behind = np.split(weights, 3)
+            added = state @ own + bias
+            if dilation < len(state):
+                added[dilation:] += state[:-dilation] @ before
+                added[:-dilation] += state[dilation:] @ behind
+            state = state + np.maximum(added, 0, out=added)
         logits = np.concatenate([state, first], axis=1) @ self.out + self.bias
         likely = np.exp(logits - logits.max(axis=1, keepdims=True))
         result: Numbers = likely / likely.sum(axis=1, keepdims=True)
@@ -426,17 +460,6 @@ class ValueNet:
         every = np.array([row for one in groups for row in one], dtype=np.int64)
         found: Numbers = np.add.reduceat(self.table[every], np.cumsum(sizes) - sizes, axis=0)
         return found
-
-
-def _beside(state: Numbers, away: int) -> Numbers:
-    """The rows of the words so far behind each; 0 where there is none."""
-    found = np.zeros_like(state)
-    if abs(away) < len(state):
-        if away > 0:
-            found[:-away] = state[away:]
-        else:
-            found[-away:] = state[:away]
-    return found
 
 
 @dataclass(frozen=True)
@@ -500,40 +523,48 @@ def _best(likely: Numbers, field: int) -> PlacedValue:
         last = first
         while last + 1 < len(likely) and within[last + 1] > max(GOES_ON, float(outside[last + 1])):
             last += 1
-        ends = 1 - float(likely[last + 1, 2::2].sum()) if last + 1 < len(likely) else 1.0
-        found = max(
-            found, PlacedValue(min(float(begins[first]), *within[first + 1 : last + 1].tolist(), ends), first, last)
-        )
+        states = (float(begins[first]), *within[first + 1 : last + 1].tolist(), _ends(likely, last))
+        found = max(found, PlacedValue(min(states), first, last))
     return found
 
 
-def _of_rules(features: ValueFeatures, likely: Numbers, field: int) -> float | None:
-    """Probability of the likeliest place of the rules' value; None where it stands in none that was read."""
-    name, found = LEARNED[field], None
-    for first in (n for n in range(len(likely)) if features.said(n, name) == 1):
-        last = first
-        while last + 1 < len(likely) and features.said(last + 1, name) == 2:
-            last += 1
+def _of_rules(features: ValueFeatures, likely: Numbers, field: int) -> PlacedValue | None:
+    """The likeliest place of the rules' value, as probable as its least probable word or its end; None where it stands
+    in none that was read."""
+    found: PlacedValue | None = None
+    for first, last in features.places(LEARNED[field]):
         states = [likely[first, 1 + 2 * field], *likely[first + 1 : last + 1, 2 + 2 * field]]
-        found = max(found or 0.0, float(min(states)))
+        one = PlacedValue(min(float(min(states)), _ends(likely, last)), first, last)
+        found = max(found, one) if found else one
     return found
 
 
-def settled(features: ValueFeatures, form: Mapping[str, Any], tagger: ValueTagger | None = None) -> dict[str, str]:
-    """The values by field that are others than the rules' in `form`, and no part of them. `tagger`: in place of the
-    shipped networks."""
+def _ends(likely: Numbers, last: int) -> float:
+    """Probability that no value goes on behind a word."""
+    return 1 - float(likely[last + 1, 2::2].sum()) if last + 1 < len(likely) else 1.0
+
+
+def settled(
+    features: ValueFeatures, form: Mapping[str, Any], tagger: ValueTagger | None = None
+) -> dict[str, str | None]:
+    """The values by field that are others than the rules' in `form` and no part of them, None where there is none.
+    `tagger`: in place of the shipped networks."""
     likely = (tagger or value_tagger()).judge(features)
-    found: dict[str, str] = {}
+    found: dict[str, str | None] = {}
     for n, field in enumerate(LEARNED) if len(likely) else ():
-        if field == _BY_RULES:
+        if field in _BY_RULES:
             continue
-        place, said = _best(likely, n), value_in(form, field)
-        if said is None:
+        place, own = _best(likely, n), _of_rules(features, likely, n)
+        if value_in(form, field) is None:
             taken = place.likely >= FILL
+        elif own is None:
+            continue
         else:
-            own = _of_rules(features, likely, n)
             within = all(features.said(at, field) for at in range(place.first, place.last + 1))
-            taken = own is not None and own <= DOUBTED and place.likely >= CHANGE and not within
+            taken = own.likely <= DOUBTED and place.likely >= CHANGE and not within
+            greeted = features.words[own.first].line == features.sheet.greeting
+            if field in _GUESSED and not greeted and own.likely <= DENIED and place.likely < NOWHERE:
+                found[field] = None
         if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
             found[field] = value
     return found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clinical.letters import LISTS, RulesReader, best_runs, read_letter
-from clinical.letters.reader.spans import FEATURES, LIST_FEATURES, OUTSIDE, SPAN_ROWS, placed
+from clinical.letters.reader.spans import FEATURES, LIST_FEATURES, OUTSIDE, SPAN_ROWS, BareText
 
 LETTER = (
     "Spital Musterau\n\nMusterau, 12.03.2026\n\nPatient: Anna Kern, geb. 01.02.1960\n\nSehr geehrter Herr Kollege\n\n"
@@ -20,7 +20,7 @@ LETTER = (
 
 def test_an_entry_is_placed_behind_the_one_before_whatever_its_blanks():
     text = "Gicht; Asthma\n  Gicht\n seit  2020"
-    assert placed(text, ["Gicht", "Asthma", "Gicht seit 2020", "Rheuma", "", "Gicht"]) == [
+    assert BareText(text).placed(["Gicht", "Asthma", "Gicht seit 2020", "Rheuma", "", "Gicht"]) == [
         (0, 5),
         (7, 13),
         (16, 33),
