@@ -103,11 +103,11 @@ def _train(
         return
     try:
         from catalog_build.build import WEIGHTS, train_weights
-        from catalog_build.own_synonyms import own_texts, with_everyday
+        from catalog_build.own_synonyms import heard, own_texts, with_everyday
 
         files = with_everyday(read_source(source))
         wordings = all_texts(files)
-        weights = train_weights(files, wordings + own_texts(files, wordings, holdout), holdout)
+        weights = train_weights(files, heard(wordings, files.catalog) + own_texts(files, wordings, holdout), holdout)
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     weights.save(out)

@@ -22,7 +22,7 @@ from catalog_build.own_synonyms import (
     NOT_LEARNED,
     OWN,
     PRACTICE,
-    overruled,
+    heard,
     own_texts,
     references,
     replacements,
@@ -187,9 +187,8 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
 def _layers(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Layers:
     if options.official_only:
         return layered(texts, (), options.synonyms, source.catalog, options.over_official)
-    own, gone = own_texts(source, texts, options.holdout), set(overruled(texts, source.catalog))
-    texts = [text for text in texts if text not in gone]
-    return layered(texts, own, options.synonyms, source.catalog, options.over_official)
+    own = own_texts(source, texts, options.holdout)
+    return layered(heard(texts, source.catalog), own, options.synonyms, source.catalog, options.over_official)
 
 
 def _manifest(

@@ -195,6 +195,12 @@ def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None =
     return tuple(one for one in kept if spelled(one.text) not in taken and (holdout is None or fold_of(one) != holdout))
 
 
+def heard(official: Sequence[Synonym], catalog: Catalog) -> tuple[Synonym, ...]:
+    """The official synonyms that are not overruled."""
+    gone = set(overruled(official, catalog))
+    return tuple(text for text in official if text not in gone)
+
+
 def overruled(official: Iterable[Synonym], catalog: Catalog) -> list[Synonym]:
     """The official synonyms for whose words authors practise another code, which may stand alone; none of two codes, of
     which both count."""

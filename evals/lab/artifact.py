@@ -136,7 +136,7 @@ class Lab:
         if self.source is None:
             return ()
         official = all_texts(self.source)
-        return official + own_texts(self.source, official)
+        return heard(official, self.source.catalog) + own_texts(self.source, official)
 
     @cached_property
     def earlier(self) -> tuple[Source, ...]:

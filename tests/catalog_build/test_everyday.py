@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from catalog_build.official.source import read_source
+from catalog_build.official.source import Synonym, read_source
 from catalog_build.own_synonyms import (
     AUTHORS,
     OVERRULING,
@@ -11,6 +11,7 @@ from catalog_build.own_synonyms import (
     authored_wordings,
     everyday_texts,
     everyday_words,
+    heard,
     index_without,
     load_authored,
     own_texts,
@@ -55,6 +56,19 @@ def test_a_catalog_gets_the_wordings_of_its_codes_and_knows_which_codes_they_are
     assert not all(code.everyday for code in starter.catalog)
 
 
+def test_a_code_that_many_authors_practise_stands_above_an_official_one():
+    starter = read_source(STARTER)
+    texts, kept = all_texts(starter), heard(all_texts(starter), starter.catalog)
+    gone = {(text.text, text.code) for text in set(texts) - set(kept)}
+    assert {("Divertikulose", "K57.90"), ("Appendizitis", "K37")} <= gone
+    found = {text.text: text.code for text in own_texts(starter, texts)}
+    assert (found["Divertikulose"], found["Appendizitis"]) == ("K57.30", "K35.8")
+    of_lactation = next(one for one in authored_wordings() if one.text == "Mastitis")
+    assert of_lactation.code == "O91.20"  # five authors, of another chapter than N61
+    assert Synonym("Mastitis", "N61") in heard([Synonym("Mastitis", "N61")], starter.catalog)
+    assert heard([Synonym("Divertikulose", "K57.90", source="title")], starter.catalog)
+
+
 def test_an_acronym_is_found_by_its_wording_and_inside_a_longer_one(starter_artifact):
     index = SearchIndex.load(starter_artifact)
     pairs = dict(replacements(everyday_words()))
@@ -80,7 +94,8 @@ def test_an_index_can_be_made_that_has_never_heard_of_some_wordings(starter_arti
     """Of all that are no titles, those of authors among them."""
     tables, authored = index.wordings.tables, load_authored(starter_artifact)
     assert authored
-    assert {(one.text, one.code, one.authors) for one in authored} <= set(authored_wordings())
+    known = {(one.text, one.code, one.authors) for one in authored_wordings()}
+    assert {(one.text, one.code, one.authors) for one in authored} <= known
     rows = [(index.wordings.text(n), index.catalog.codes[code].code) for n, code in enumerate(tables.code.tolist())]
     titles = {rows[n] for n in tables.title.tolist()}
     gone = {AuthoredWording(*row, frozenset()) for row in rows if row not in titles}
