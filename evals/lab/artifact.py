@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from catalog_build.official import Source, Synonym, read_source
-from catalog_build.own_synonyms import STARTER, own_texts
+from catalog_build.own_synonyms import STARTER, heard, own_texts
 from catalog_build.synonyms import all_texts, fold_of
 from clinical.errors import SettingError
 from clinical.reading import SearchIndex
