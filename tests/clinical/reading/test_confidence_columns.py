@@ -99,8 +99,7 @@ def doubt(draft: TextSpans, number: int) -> float:
     """The probability that the tagger gives to other claims than the one that is served; 0 without it."""
     part, served, reading = draft.spans[number].part, draft.claims[number], draft.reading
     told = reading.ruled(part.start, part.end)
-    asks_table = any(part.start <= one.start < part.end for one in reading.triggers)
-    if asks_table or draft.plain or (told.is_denied and told.is_of_another) or part.text == reading.text.strip():
+    if draft.plain or part.text == reading.text.strip():
         return 0.0
     shares = tagger().read(reading.seen, reading.columns).shares(*reading.words_in(part.start, part.end), told.label)
     there = ("present", "suspected")
