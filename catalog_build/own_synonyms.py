@@ -3,8 +3,9 @@
 The contract: "ICD-10-GM 2026 with added synonyms, so colloquial terms also match". They are the synonyms of the starter
 catalog, those of `everyday`, whose codes are of the whole catalog (acronyms, clipped words, states after procedures,
 what patients say, what practices and wards write), and the words under which the authors to learn from coded a
-condition. Official wordings win: an own text that the official files give to any code is left out, and so is one whose
-code is not terminal in the catalog at hand. What is held out for measuring is held out of these, too.
+condition. Official wordings win, but where many authors agree on another code (`overruled`): an own text that the
+official files give to any code is left out, and so is one whose code is not terminal in the catalog at hand. What is
+held out for measuring is held out of these, too.
 """
 
 from __future__ import annotations
