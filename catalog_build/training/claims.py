@@ -255,8 +255,8 @@ def retrained_claims(
     lessons = lessons._replace(real=[*lessons.real, *weight * _labelled(own, states)])
     if not lessons.real:
         return tagger
-    begun = [Network.of(tagger, number) for number in range(min(TRAINED_FURTHER, len(tagger.table)))]
-    return Tagger.joined([_trained(lessons, recipe, seed + number, net).served() for number, net in enumerate(begun)])
+    numbers = range(min(TRAINED_FURTHER, len(tagger.table)))
+    return Tagger.joined([_numbered(number, lessons, recipe, tagger) for number in numbers])
 
 
 class _Lessons(NamedTuple):

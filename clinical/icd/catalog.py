@@ -163,12 +163,6 @@ class Catalog:
             return ()
         return tuple(other for other in self._children[own.parent] if not leaves_open(other.title))
 
-    def with_more_specific(self) -> list[bool]:
-        """True for each code of the catalog that has a more specific sibling (`more_specific`)."""
-        opens = {code.code for code in self.codes if leaves_open(code.title)}
-        said = {parent for parent, below in self._children.items() if any(one.code not in opens for one in below)}
-        return [code.code in opens and code.parent in said for code in self.codes]
-
     def exclusion_notes(self, code: Code) -> Iterator[Note]:
         """The exclusion notes of a code and of the codes above it, which hold for all codes below."""
         level: Code | None = code

@@ -17,8 +17,9 @@ class CodeKinds:
     def __init__(self, catalog: Catalog, commonness: Vectors | None = None) -> None:
         self.names = names = [code.code for code in catalog.codes]
         self.category: Ints = np.unique([category(name) for name in names], return_inverse=True)[1]
-        specific = zip(catalog.with_more_specific(), catalog.codes, strict=True)
-        self.open = np.array([more or has_no_site(code.title) for more, code in specific], dtype=bool)
+        self.open = np.array(
+            [bool(catalog.more_specific(code.code)) or has_no_site(code.title) for code in catalog.codes], dtype=bool
+        )
         self.unspecified = np.array([is_unspecified(code) for code in catalog.codes], dtype=bool)
         self.symptom = np.array(SYMPTOMS.among(catalog.codes), dtype=bool)
         self.everyday = np.array([code.everyday for code in catalog.codes], dtype=bool)

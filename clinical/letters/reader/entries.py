@@ -262,7 +262,7 @@ def may_be_diagnosis(entry: str) -> bool:
         return False
     if (
         dates_of(entry)
-        and OPERATION.search(entry)
+        and names_procedure(entry)
         and not _PAST.match(entry)
         and not _AFTER.search(entry)
         and not has_disease(entry)
@@ -281,7 +281,7 @@ def may_be_procedure(entry: str, listed: bool) -> bool:
             and not re.match(r"^(?:Histo|Stad)[\w.]*\s?:", entry)
         )
     return (
-        bool(OPERATION.search(entry))
+        names_procedure(entry)
         and not VERB.search(entry)
         and not re.search(r"\bzur\b|geplant|empf|nach\s|\bseit\b", _PAST.sub("", entry), re.IGNORECASE)
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from clinical.letters.reader.diseases import has_disease
 from clinical.letters.reader.drugs import is_dosed
-from clinical.letters.reader.entries import OPERATION, announces, recommends
+from clinical.letters.reader.entries import announces, names_procedure, recommends
 
 
 def lists_by_form(entry: str) -> frozenset[str]:
     """The lists whose marks an entry has; none where it has no mark at all."""
     marks = {
         "medikation": is_dosed(entry),
-        "eingriffe": OPERATION.search(entry) is not None,
+        "eingriffe": names_procedure(entry),
         "procedere": recommends(entry) or announces(entry),
         "diagnosen": has_disease(entry),
         "fragestellung": "?" in entry,

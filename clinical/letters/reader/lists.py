@@ -25,6 +25,7 @@ from clinical.letters.reader.entries import (
     list_part,
     may_be_diagnosis,
     may_be_procedure,
+    names_procedure,
     procedure_of,
     running_list,
 )
@@ -247,7 +248,7 @@ class ListReader:
         """`03.03.2026: Appendektomie` on a line of its own."""
         for line in self.sheet.budget.each(self.sheet.lines):
             day = _DAY_FIRST.match(line) if len(line) < 140 else None
-            if day and OPERATION.search(line[day.end() :]) and not VERB.search(line):
+            if day and names_procedure(line[day.end() :]) and not VERB.search(line):
                 yield procedure_of(line.strip())
 
     def dated(self, names: Iterable[str]) -> list[Procedure]:
@@ -376,4 +377,4 @@ def _is_bare_drug(sentence: str) -> bool:
 def _joined(entry: str) -> list[str]:
     """`A-ektomie und B-plastik` are two procedures where each is one by itself."""
     parts = entry.split(" und ")
-    return parts if len(parts) == 2 and all(OPERATION.search(part) for part in parts) and len(entry) < 160 else [entry]
+    return parts if len(parts) == 2 and all(map(names_procedure, parts)) and len(entry) < 160 else [entry]

@@ -100,9 +100,7 @@ def test_what_holds_of_a_whole_catalog_holds_of_each_of_its_codes():
     catalog = tiny_catalog()
     for group in (FAMILY_HISTORY, HEALTH_FACTORS, INJURIES, SYMPTOMS):
         assert group.among(catalog) == [code.code in group for code in catalog]
-    more = [bool(catalog.more_specific(code.code)) for code in catalog]
-    assert set(more) == {False, True}
-    assert catalog.with_more_specific() == more
+    assert {bool(catalog.more_specific(code.code)) for code in catalog} == {False, True}
 
 
 def test_residual_default_and_past_codes_are_told_by_code_and_title():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from clinical.claims import either, names_relative
 from clinical.letters.layout import unmarked
 from clinical.letters.reader.diseases import names_disease
-from clinical.letters.reader.entries import OPERATION, PAST, VERB, may_be_diagnosis
+from clinical.letters.reader.entries import PAST, VERB, may_be_diagnosis, names_procedure
 from clinical.letters.reader.narrative.phrases import PlacedWord, phrase, words_of
 from clinical.letters.reader.parts import Listed, diagnoses_of
 from clinical.letters.reader.statements import JudgedStatements, LetterStatement
@@ -91,7 +91,7 @@ def _phrases(text: str, words: list[PlacedWord]) -> Iterator[tuple[int, int]]:
 def _is_past_act(text: str, word: PlacedWord) -> bool:
     """True if a procedure follows a mark of the past, and so is stated like a disease: `Z. n. Appendektomie`."""
     before = text[max(0, word.start - 24) : word.start]
-    return _PAST_ACT.search(before) is not None and OPERATION.search(word.text) is not None
+    return _PAST_ACT.search(before) is not None and names_procedure(word.text)
 
 
 _VAGUE = frozenset(

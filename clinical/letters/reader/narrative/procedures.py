@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clinical.claims import Claim, either
-from clinical.letters.reader.entries import OPERATION, Procedure, procedure_of
+from clinical.letters.reader.entries import Procedure, names_procedure, procedure_of
 from clinical.letters.reader.narrative.phrases import PlacedWord, phrase, words_of
 from clinical.letters.reader.statements import JudgedStatements, LetterStatement
 from clinical.text import dates_of
@@ -68,11 +68,11 @@ _ACT = re.compile(r"(?:[\w-]*injektion(?:en)?|Anlage|Einlage|[\w-]*operation)\b"
 
 
 def _is_act(word: PlacedWord) -> bool:
-    return (OPERATION.search(word.text) or _ACT.fullmatch(word.text)) is not None
+    return names_procedure(word.text) or _ACT.fullmatch(word.text) is not None
 
 
 def _names_act(word: str) -> bool:
-    return word[:1].isupper() and OPERATION.search(word) is not None
+    return word[:1].isupper() and names_procedure(word)
 
 
 _PARTS = (", ", "; ", " und ")
