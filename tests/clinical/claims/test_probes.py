@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from clinical.claims import Claim, Reading
 
-LEAST_RIGHT = 0.98
-"""Share of the probes that are read right; the others are named in the table."""
+LEAST_RIGHT = 0.95
+"""Share of the probes that the table alone reads right; the others are named in it: the tagger, which is served, reads
+most of them."""
 KNOWN = "known failure: "
 
 
