@@ -13,37 +13,28 @@ from dataclasses import dataclass
 from typing import Final
 
 from clinical.claims.blocks import block_below, heads_block
-from clinical.claims.clauses import clause_of, is_noun, predicate_of
-from clinical.claims.layout import JOINTS, Layout
 from clinical.claims.occurrences import Occurrence, ends_item, is_answer
-from clinical.claims.patterns import Mark
-from clinical.claims.triggers import AXES, Axis, group
-from clinical.text import ARROW, COLON, COMMA, FUNCTION_WORDS, SourceText, side_of, word_set
+from clinical.claims.triggers import AXES, Axis
+from clinical.text import ARROW, COLON, COMMA, FUNCTION_WORDS, SourceText, word_set
 
 REACH: Final = 60
 """Tokens a trigger reaches at most: longer than enumerations in letters run, so that time stays linear."""
+CLAUSE: Final = 40
+"""Tokens of a clause that are looked at on either side of its denied predicate."""
+AFTER: Final = 3
+"""Words behind a denial that may be the predicate which it denies."""
 
-BARE: Final = 4
-"""Words of an item of a list under one trigger at most ("kein Fieber, Husten, nächtlicher Schweiss")."""
-
-LISTED: Final = 2
-"""Names behind the first from which a list without "oder" is one denial."""
-
+_JOINTS: Final = word_set("und oder sowie bzw beziehungsweise noch u od wie vs versus")
+"""Words that continue the same statement."""
 _ALTERNATIVES: Final = word_set("oder od bzw sowie beziehungsweise und u vs versus")
 """Words that show that a list with commas is one statement: "kein Fieber, Husten oder Dyspnoe"."""
 _NEITHER: Final = word_set("weder")
 _NOR: Final = word_set("noch")
 """Behind "weder" another such word; else what is there still: "kein Fieber mehr, noch etwas schlapp"."""
-_ANEW: Final = tuple([joint, article] for joint in ("und", "sowie") for article in ("ein", "eine", "einen"))
-"""Words that begin what a single "ohne" or "kein" before them does not reach."""
-_FURTHER: Final = word_set("nach seit wegen bei mit durch unter trotz")
-"""Words before further details of a present finding, which is no item of a list of denials."""
 _PLURALS: Final = word_set(
     "werden wurden sind waren konnten koennen bestehen bestanden liegen lagen fanden finden zeigen zeigten liessen"
 )
 """Verbs that govern all items of a list before them: "Fieber, Husten, Dyspnoe werden verneint"."""
-_PRONOUNS: Final[Mapping[str, bool]] = {"er": False, "sie": True}
-"""Pronouns of one person, and whether it is a woman."""
 _WHO: Final = word_set("patient patientin patienten pat pt er sie")
 """Words for the person who denies: "Pat. verneint Fieber, Husten, Schnupfen"."""
 _GOVERNS_BEFORE: Final = ("before", "both", "around")
@@ -95,7 +86,7 @@ class _Scopes:
     """Scopes of the triggers of one text."""
 
     def __init__(self, source: SourceText, triggers: tuple[Occurrence, ...]) -> None:
-        self.source, self.triggers = source, triggers
+        self.source, self.triggers, self.depth = source, triggers, source.depths
         self.cue_tokens: dict[int, list[int]] = {}
         self.begins: dict[int, list[int]] = {}
         for number, one in enumerate(triggers):
@@ -103,35 +94,32 @@ class _Scopes:
                 self.cue_tokens.setdefault(i, []).append(number)
             if one.cue_tokens:
                 self.begins.setdefault(one.first, []).append(number)
-        self.layout = Layout(source, self.cue_tokens)
-        self.depth = self.layout.depth
+        self.divided = [*source.ends_clause]
+        """Whether a statement ends before each token: a sentence, an item of a list, or a new labelled value."""
+        for i in range(len(source.words) - 1):
+            if source.gaps[i + 1] == COLON and source.gaps[i] >= COMMA and i not in self.cue_tokens:
+                self.divided[i] = True
 
     def reach(self, number: int) -> Iterator[int]:
         """The tokens that a trigger governs."""
         one = self.triggers[number]
         direction = one.row.direction
-        if direction == "within":
-            yield from (i for i in range(one.first, one.last) if i not in one.cue_tokens)
         if direction == "own":
-            yield from self._of_its_own(one)
+            yield from range(one.first, one.last + 1)
+        if direction in ("within", "clause"):
+            yield from (i for i in range(one.first, one.last) if i not in one.cue_tokens)
         if direction == "clause":
-            yield from clause_of(self.source, one, self._bars_clause, self.depth)
+            yield from self._clause(one)
         if direction in _GOVERNS_BEFORE and not (direction == "both" and self._closes(one)):
             yield from (following := [*self._following(one)])
-            if direction == "around" and not any(is_noun(self.source, i) for i in following):
-                yield from predicate_of(self.source, one, self._bars_clause, self.depth)
+            if direction == "around" and not any(self._is_noun(i) for i in following):
+                yield from self._denied_by_predicate(one)
         if direction in _GOVERNS_BEHIND and not (direction == "both" and self._opens(one)):
             yield from self._backward(one)
 
-    def _of_its_own(self, one: Occurrence) -> Iterator[int]:
-        """The words of a trigger that says itself what is not there ("fieberfrei"), and what lacks its ending before
-        it ("fieber- und schmerzfrei", "Sturz-, Dekubitus- und Thromboseprophylaxe")."""
-        source, first = self.source, one.first
-        if first > 1 and source.words[first - 1] in JOINTS and source.glue(first - 1).startswith("-"):
-            first -= 2
-        while first > max(0, one.first - REACH) and _SUSPENDED.match(source.glue(first)):
-            first -= 1
-        yield from range(first, one.last + 1)
+    def _is_noun(self, i: int) -> bool:
+        """True if token `i` is capitalized like a noun, or is a number."""
+        return self.source.view[self.source.start[i]].isupper() or self.source.words[i][0] == "#"
 
     def _closes(self, one: Occurrence) -> bool:
         """True if no word that a trigger could govern follows it in its item."""
@@ -151,6 +139,49 @@ class _Scopes:
         begins = i == 0 or self.source.ends_clause[i] or self.source.gaps[i] >= COMMA
         return begins and not self._closes(one)
 
+    # --- the clause around a denied predicate
+
+    def _clause(self, one: Occurrence) -> Iterator[int]:
+        """The tokens of its clause that are denied with a predicate of existing, finding or supposing. German puts
+        particle and verb on either side of what they deny: those before it up to the comma before a noun, and, where
+        nothing is named there, those behind it."""
+        source, named = self.source, False
+        level = self.depth[one.first] if one.first < len(self.depth) else 0
+        for i in range(one.first - 1, max(-1, one.first - 1 - CLAUSE), -1):
+            if i + 1 < len(source.words) and (
+                source.ends_clause[i + 1] or (named and source.gaps[i + 1] >= COMMA) or self.depth[i] < level
+            ):
+                break
+            if self._bars_clause(one, i):
+                break
+            yield i
+            named = named or self._is_noun(i)
+        for i in range(one.last + 1, min(len(source.words), one.last + 1 + CLAUSE) if not named else 0):
+            if source.ends_clause[i] or source.gaps[i] >= COMMA or self._bars_clause(one, i):
+                break
+            yield i
+
+    def _denied_by_predicate(self, one: Occurrence) -> Iterator[int]:
+        """The tokens before a denial that has no noun behind it, when at most AFTER words are left of its clause: it
+        denies what they say of the names before it ("Aneurysmata: werden keine demonstriert"). What is "noch nicht"
+        something is there."""
+        source, stop = self.source, one.last + 1
+        if one.first and source.words[one.first - 1] == "noch":
+            return
+        while stop < len(source.words) and not (source.ends_clause[stop] or source.gaps[stop] >= COMMA):
+            if self._is_noun(stop) or stop > one.last + AFTER:
+                return
+            stop += 1
+        for i in range(one.first - 1, max(-1, one.first - 1 - CLAUSE), -1):
+            if source.ends_clause[i + 1] or source.gaps[i + 1] >= COMMA or self._bars_clause(one, i):
+                return
+            yield i
+
+    def _bars_clause(self, one: Occurrence, i: int) -> bool:
+        """True if another trigger of the same axis stands at token `i`: a clause about another thing ends there."""
+        rows = (self.triggers[n].row for n in self.cue_tokens.get(i, ()) if self.triggers[n] is not one)
+        return any(set(row.axes) & set(one.row.axes) and row.direction not in _GOVERNS_NOTHING for row in rows)
+
     # --- what follows a trigger
 
     def _following(self, one: Occurrence) -> Iterator[int]:
@@ -164,7 +195,7 @@ class _Scopes:
         near, joined, started = one.last, False, False
         for i in range(one.last + 1, min(len(source.words), one.last + 1 + REACH)):
             opens = i == one.last + 1 and not one.cue_tokens  # a sign is no word: what ends before it ends here too
-            if not opens and (self.layout.divides(i) or self.depth[i] < self.depth[max(one.last, 0)]):
+            if not opens and (self.divided[i] or self.depth[i] < self.depth[max(one.last, 0)]):
                 return
             if not opens and self._parts_items(one, i, crosses):
                 return
@@ -178,9 +209,7 @@ class _Scopes:
                 near = max(self.triggers[governing[0]].last, near)
             elif source.view[source.start[i]].isupper() and i > near:
                 started = True
-            joined = source.words[i] in JOINTS
-            if joined and self._ends_at_joint(one, i):
-                return
+            joined = source.words[i] in _JOINTS
             crosses = crosses and not (row.scope == "list" and self._is_alternative(one, i))
             yield i
 
@@ -200,52 +229,16 @@ class _Scopes:
             return True
         if source.gaps[i] == COLON:
             return one.row.scope == "sentence" or source.words[i - 2 : i - 1] == ["folgende"]
-        return over_commas and (
-            one.row.scope != "list" or "," not in source.glue(i) or (self._is_bare(one, i) and self._is_listed(one, i))
-        )
+        return over_commas
 
     def _is_slashed(self, one: Occurrence, i: int) -> bool:
         """True if a slash without blanks joins two names under one negation: "kein Fieber/Husten", "A/B neg."."""
         return one.row.axes == ("negation",) and self.source.glue(i) == "/"
 
-    def _is_listed(self, one: Occurrence, i: int) -> bool:
-        """True if the item from token `i` on is one of at least three names in a row: "kein Fieber, Husten, Schnupfen"
-        denies them all. Writers who deny two repeat "oder" or "kein", so behind "kein Diabetes" a single name is
-        affirmed ("kein Diabetes, Adipositas")."""
-        source, items = self.source, 0
-        if one.row.axes != ("negation",):
-            return True
-        for at in range(one.last + 1, min(len(source.words), one.last + 1 + REACH)):
-            if at > one.last + 1 and self.layout.divides(at):
-                break
-            if any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(at, ())):
-                break
-            items += "," in source.glue(at) and at > one.last + 1
-            if self._is_alternative(one, at):
-                return True
-        return items >= LISTED
-
-    def _is_bare(self, one: Occurrence, i: int) -> bool:
-        """True if the item from token `i` on is only a name, as the items of one list are: short, without a number, a
-        side or any further statement about it."""
-        source = self.source
-        stop = i
-        while stop < len(source.words) and stop <= i + BARE:
-            if stop > i and (self.layout.divides(stop) or source.gaps[stop] >= COMMA):
-                break
-            if source.words[stop][0] == "#":
-                return False
-            if self._is_alternative(one, stop):
-                return True
-            if side_of(source.words[stop]) is not None or source.words[stop] in _FURTHER:
-                return False
-            stop += 1
-        return stop - i <= BARE
-
     def _next_word(self, one: Occurrence) -> Iterator[int]:
         """The word a trigger stands before, over function words."""
         for i in range(one.last + 1, min(len(self.source.words), one.last + 4)):
-            if (self.layout.divides(i) and i > one.last + 1) or self.source.gaps[i] >= COMMA:
+            if (self.divided[i] and i > one.last + 1) or self.source.gaps[i] >= COMMA:
                 return
             yield i
             if self.source.words[i] not in FUNCTION_WORDS:
@@ -255,22 +248,12 @@ class _Scopes:
         """True if the trigger `other`, which begins at token `i`, ends the scope of `one`."""
         row = self.triggers[other].row
         if row.direction in ("stop", "end"):
-            return bool(set(row.axes) & set(one.row.axes)) and i > near and not self._speaks_on(one, other)
+            return bool(set(row.axes) & set(one.row.axes)) and i > near
         if row.direction not in (*_GOVERNS_BEFORE, "within"):
             return False
         if set(row.axes) & set(one.row.axes):
             return True
         return one.row.axes != ("experiencer",) and started
-
-    def _speaks_on(self, one: Occurrence, other: int) -> bool:
-        """True if a pronoun that begins a clause refers to the person that a trigger named: "Ihr Vater hatte Gicht, er
-        hatte auch Diabetes"; in "Ihr Mann bringt sie, sie hat ..." it is the patient."""
-        pronoun = self.source.words[max(self.triggers[other].first, 0)]
-        elements = self.triggers[other].row.elements
-        if pronoun not in _PRONOUNS or not elements or not isinstance(elements[0], Mark):
-            return False
-        named_woman = any(group("@women").fits(self.source.words[i]) for i in one.cue_tokens)
-        return _PRONOUNS[pronoun] == named_woman
 
     def _is_list(self, one: Occurrence) -> bool:
         """True if the commas behind a trigger divide one statement: where the trigger, or the person who denies ("Pat.
@@ -283,12 +266,10 @@ class _Scopes:
             first -= 1
         if first == 0 or source.ends_clause[first] or source.gaps[first] >= COLON:
             return True
-        if one.row.direction == "both" and (source.gaps[first] == COMMA or source.words[first - 1] in JOINTS):
+        if one.row.direction == "both" and (source.gaps[first] == COMMA or source.words[first - 1] in _JOINTS):
             return True
         for i in range(one.last + 1, min(len(source.words), one.last + 1 + REACH)):
-            if self.layout.divides(i) or any(
-                self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())
-            ):
+            if self.divided[i] or any(self.triggers[n].row.direction != "pseudo" for n in self.begins.get(i, ())):
                 return False
             if self._is_alternative(one, i):
                 return True
@@ -299,29 +280,17 @@ class _Scopes:
         words = self.source.words
         return words[i] in _ALTERNATIVES or (words[i] in _NOR and words[max(one.first, 0)] in _NEITHER)
 
-    def _ends_at_joint(self, one: Occurrence, joint: int) -> bool:
-        """True if a trigger's scope ends before this "und": "ohne Dysplasie sowie eine Hernie"."""
-        bare = len(one.row.elements) == 1 and self.source.words[joint : joint + 2] in _ANEW
-        return bare or (one.row.scope == "item" and (self._new_statement(joint) or self.layout.is_enumerated(joint)))
-
-    def _new_statement(self, joint: int) -> bool:
-        """True if a new statement begins behind "und": "Z. n. Apoplex und bekannte Hypertonie"."""
-        return bool(self.begins.get(joint + 1))
-
     # --- what stands before a trigger
 
     def _backward(self, one: Occurrence) -> Iterator[int]:
         source, row = self.source, one.row
         crosses = row.scope == "sentence" and row.direction == "behind"
         for i in range(one.first - 1, max(-1, one.first - 1 - REACH), -1):
-            if i < one.first - 1 and (self.layout.divides(i + 1) or _DASH.search(source.glue(i + 1))):
-                return  # behind a dash a test or a treatment begins: "Anämie - Haemoccult neg."
-            if i < one.first - 1 and ends_item(source, i + 1):
-                in_list = crosses and self._is_bare_up_to(i)
-                if not in_list and not self._is_slashed(one, i + 1):
+            if i < one.first - 1:
+                if self.divided[i + 1] or _DASH.search(source.glue(i + 1)):
+                    return  # behind a dash a test or a treatment begins: "Anämie - Haemoccult neg."
+                if ends_item(source, i + 1) and not (crosses or self._is_slashed(one, i + 1)):
                     return
-            if i == one.first - 1 and i + 1 < len(source.words) and not self._touches(one, self._closes(one)):
-                return
             if any(self.triggers[n] is not one and self._bars(one, n) for n in self.cue_tokens.get(i, ())):
                 return
             joint = row.scope == "list" and self._is_alternative(one, i)
@@ -329,30 +298,6 @@ class _Scopes:
             yield i
             if row.scope == "word":
                 return
-
-    def _is_bare_up_to(self, i: int) -> bool:
-        """True if the item that ends with token `i` is only a name, without a number or a side."""
-        source = self.source
-        for at in range(i, max(-1, i - BARE - 1), -1):
-            if source.words[at][0] == "#" or side_of(source.words[at]) is not None:
-                return False
-            if at == 0 or self.layout.divides(at) or source.gaps[at] >= COMMA:
-                return True
-        return False
-
-    def _touches(self, one: Occurrence, closes: bool) -> bool:
-        """True if a trigger behind a mark governs the words before the mark: "X: nein", "X (Mutter)"."""
-        source, i = self.source, one.first
-        if not one.cue_tokens or i >= len(source.words):
-            return True  # a sign stands with the word before it
-        if source.ends_clause[i]:
-            return False
-        return source.gaps[i] < COMMA or closes
-
-    def _bars_clause(self, one: Occurrence, i: int) -> bool:
-        """True if another trigger of the same axis stands at token `i`: a clause about another thing ends there."""
-        rows = (self.triggers[n].row for n in self.cue_tokens.get(i, ()) if self.triggers[n] is not one)
-        return any(set(row.axes) & set(one.row.axes) and row.direction not in _GOVERNS_NOTHING for row in rows)
 
     def _bars(self, one: Occurrence, number: int) -> bool:
         row = self.triggers[number].row

@@ -464,11 +464,6 @@ class _Paragraph(Reading):
         )
         self.followed = stop < len(whole.words)
         self.signs = tuple(_moved(one, first) for one in whole.signs if first <= one.first < stop + (not self.followed))
-        self._all, self._first = whole.words, first  # the words alone: a text that its own parts hold is freed late
-
-    def near(self, first: int, stop: int) -> list[str]:
-        """The words of the whole text."""
-        return self._all[max(0, self._first + first) : self._first + stop]
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

@@ -39,7 +39,7 @@ VALUES: Final[Mapping[Axis, tuple[str, ...]]] = {
 _NAMED: Final = "".join(rf"(?<!{w} .)" for w in ("Influenza", "Hepatitis", "Grippe", "Typ", "Hämophilie", "Faktor"))
 ENDING: Final = r"{}(?=[ \t]*(?:[,;\n]|\Z))(?<=[^\W\d_)] .)" + _NAMED
 ANSWER_ENDS: Final = r"(?=[ \t]*(?:[;/\n]|,(?!\d)|\Z))"
-ANSWER: Final = r"{}(?<=[^\W\d_]{{2}}[ \t].){}" + ANSWER_ENDS
+ANSWER: Final = r"0(?<=[^\W\d_]{2}[ \t].)" + ANSWER_ENDS
 """A short answer at the end of an item of a form. Like the forms below it begins with its sign, not with what stands
 before it: the search then skips everything else at once."""
 BOX: Final = r"[\[(☐□▢◻○](?:(?<=\[) {0,2}\]|(?<=\() {1,2}\)|(?<=[☐□▢◻○]))"
@@ -57,8 +57,7 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     **{f"(^{letter})": re.compile(rf"(?m:^(?:[-•*] )?){letter}(?= [A-ZÄÖÜ])") for letter in "AVZ"},
     "(? nein)": re.compile(rf"\?(?=(?:[^?.;:\n]{{0,40}}(?:[=-]>|→|:)|)\s{{0,2}}(?i:{NO})(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?[0–−-](?=[ \t]*(?:[,;/\n]|\.(?!\w)|\Z))"),
-    "( 0)": re.compile(ANSWER.format("0", "")),
-    "( n)": re.compile(ANSWER.format("n", r"\.?")),
+    "( 0)": re.compile(ANSWER),
     **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }

@@ -338,10 +338,6 @@ class SourceText:
             depths[at:] = [depth] * (len(self) - at)
         return depths
 
-    def near(self, first: int, stop: int) -> list[str]:
-        """The words from one token on, before another, whatever stands between them."""
-        return self.words[max(0, first) : stop]
-
     def is_hyphened(self, i: int) -> bool:
         """True if token `i` is joined to the one before by a hyphen, at a line end or not."""
         if self.words[i][0] == "#" or self.words[i - 1][0] == "#":

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from clinical.claims import Claim, Reading
 
-LEAST_RIGHT = 0.95
+LEAST_RIGHT = 0.94
 """Share of the probes that the table alone reads right; the others are named in it: the tagger, which is served, reads
 most of them."""
 KNOWN = "known failure: "
