@@ -147,8 +147,6 @@ _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
 }
 """Axis and value of what the tagger says of a mention; nothing for `present`."""
 _EMPTY_LINE: Final = re.compile(r"\.?[^\S\n]*\n\s*\n\s*")
-BESIDE: Final = 6
-"""Words behind a mention that are looked at for what is denied beside it ("Orbita links ohne Fraktur")."""
 
 
 class Reading(SourceText):
@@ -360,20 +358,6 @@ class Reading(SourceText):
             numbers = (*own, *(known.by_axis[axis][token] for axis in _PARTING))
             told.append(next((n for n in numbers if n >= 0 and self._tells(n)), -1))
         return told
-
-    def denied_beside(self, start: int, end: int) -> list[str]:
-        """The words that a denial within a part, or behind it in the same item, governs: "Riss" of "Menisken ohne
-        Riss"; none where the part is denied itself."""
-        tokens, known = self.tokens_in(start, end), self._governed
-        denied, found = known.by_axis["negation"], []
-        if not tokens or known.denies(tokens[0]) or denied[tokens[0]] >= 0:
-            return []
-        for i in range(tokens[0] + 1, min(len(self.words), tokens[-1] + 1 + BESIDE)):
-            if i > tokens[-1] and (self.gaps[i] >= COMMA or self.ends_clause[i]):
-                break
-            if denied[i] >= 0 and i not in known.cue_tokens:
-                found.append(self.text[self.start[i] : self.end[i]])
-        return found
 
     def _tells(self, number: int) -> bool:
         """True if no mention spans words inside and outside of a trigger's scope."""

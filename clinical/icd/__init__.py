@@ -2,19 +2,12 @@
 
 from clinical.icd.catalog import NOT_USED, PAIR_NOTE, Catalog, Code, Kind, Note, Sex
 from clinical.icd.groups import (
-    CIRCUMSTANCES,
-    EXAMINATIONS,
-    EXTERNAL_CAUSES,
     FAMILY_HISTORY,
     HEALTH_FACTORS,
     INJURIES,
-    INJURY_OF_NO_SITE,
-    POISONINGS,
     SYMPTOMS,
     TREATED_TUMOURS,
-    TREATMENTS,
     is_aftermath,
-    is_residual,
     is_unspecified,
 )
 from clinical.icd.history import NONE, family_history_codes, personal_history_codes

@@ -53,23 +53,9 @@ SYMPTOMS: Final = CategoryRange("R00", "R99")
 INJURIES: Final = CategoryRange("S00", "T99")
 HEALTH_FACTORS: Final = CategoryRange("Z00", "Z99")
 """Chapter XXI: states, history, contacts with the health services."""
-POISONINGS: Final = CategoryRange("T36", "T65")
-EXTERNAL_CAUSES: Final = CategoryRange("V01", "Y98")
-CIRCUMSTANCES: Final = CategoryRange("Z55", "Z65")
-"""Socioeconomic and psychosocial circumstances."""
-EXAMINATIONS: Final = CategoryRange("Z00", "Z13")
-TREATMENTS: Final = CategoryRange("Z40", "Z54")
-"""Contacts with the health services for a procedure."""
-INJURY_OF_NO_SITE: Final = CategoryRange("T14", "T14")
 _SEQUELAE: Final = frozenset(
     ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
 )
-
-
-def is_residual(code: Code) -> bool:
-    """True if a code is the rest of its siblings: its fourth character is 9, or its title says that it is not
-    specified."""
-    return "nicht näher bezeichne" in code.title.casefold() or code.code.endswith(_REST)
 
 
 def is_unspecified(code: Code) -> bool:

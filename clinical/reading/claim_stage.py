@@ -17,13 +17,12 @@ import numpy as np
 from clinical.claims import Claim, ClaimReader, Reading
 from clinical.contract import Assertion
 from clinical.icd import FAMILY_HISTORY, HEALTH_FACTORS, Catalog
-from clinical.reading.alike import ALIKE
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.lattice import CandidateSpan
 from clinical.reading.past import PastWordings
 from clinical.reading.rewriting import Spot
 from clinical.search import Hits, Wordings, joined, merged_by_part
-from clinical.text import Part, folded_words
+from clinical.text import Part
 
 NOT_SEARCHED: Final = ("excluded", "family")
 """Claims under which the probability of a mention, not of its code, says how well a span explains the text."""
@@ -51,8 +50,8 @@ class TextSpans:
 class ClaimStage:
     """Applies claims; `claims_of` reads them off a text."""
 
-    def __init__(self, catalog: Catalog, wordings: Wordings, past: PastWordings, claims_of: ClaimReader) -> None:
-        self._wordings, self._past, self._claims_of = wordings, past, claims_of
+    def __init__(self, catalog: Catalog, wordings: Wordings, claims_of: ClaimReader) -> None:
+        self._past, self._claims_of = PastWordings(catalog, wordings), claims_of
         self._elsewhere = Elsewhere(catalog, wordings)
         self._relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
         self._is_state = np.array(HEALTH_FACTORS.among(catalog.codes), dtype=bool)
@@ -86,14 +85,10 @@ class ClaimStage:
             hits = hits.weighed(np.where(past, np.float32(PRESENT), np.float32(1)))
         return merged_by_part(hits)
 
-    def applied(self, draft: TextSpans, hits: Hits, likely: float) -> Hits:
-        """The hits (span by span) that the claims allow; `likely`: the probability from which a disease is there."""
-        return self._without_denied(draft, self._by_claim(draft, self._without_treated(draft, hits, likely)))
-
-    def _by_claim(self, draft: TextSpans, hits: Hits) -> Hits:
-        """Claims on relatives give codes of the family's history, and no other claim does; past ones give codes of the
-        past. A procedure in a plan has not been done yet, so it gives no state after it ("Procedere:
-        ICD-Implantation")."""
+    def applied(self, draft: TextSpans, hits: Hits) -> Hits:
+        """The hits (span by span) that the claims allow. Claims on relatives give codes of the family's history, and
+        no other claim does; past ones give codes of the past. A procedure in a plan has not been done yet, so it gives
+        no state after it ("Procedere: ICD-Implantation")."""
         own, rows = hits, list[Hits]()
         if {"family", "history"}.intersection(draft.assertions):
             own, rows = self._elsewhere_told(draft, hits)
@@ -120,26 +115,3 @@ class ClaimStage:
             rows.append(past.at(~gone & ~self._elsewhere.over[past.code]))
             rows.append(self._elsewhere.with_past(past.at(gone), past.at(~gone).weighed(1 / PRESENT)))
         return hits.at(~family & ~over), rows
-
-    def _without_treated(self, draft: TextSpans, hits: Hits, likely: float) -> Hits:
-        """The hits without a tumour in the patient's history that the text says is there."""
-        if "history" not in draft.assertions:
-            return hits
-        over = np.array([said == "history" for said in draft.assertions])[hits.part]
-        real = np.array([span.chance > 0 for span in draft.spans])[hits.part]
-        return self._elsewhere.without_treated(hits, over, ~over & real & (hits.probability >= likely))
-
-    def _without_denied(self, draft: TextSpans, hits: Hits) -> Hits:
-        """The hits without those whose wording says what is denied within a mention or right behind it ("Menisken ohne
-        Riss" is no "Meniskusriss"); one that denies something itself stays ("Migräne ohne Aura")."""
-        meant = np.ones(len(hits.part), dtype=bool)
-        for number, span in enumerate(draft.spans):
-            denied = draft.reading.denied_beside(span.part.start, span.part.end)
-            stems = [
-                word[:ALIKE] for name in denied for word in folded_words(name, draft.reading.folds) if len(word) >= TOLD
-            ]
-            for at in np.flatnonzero(hits.part == number).tolist() if stems else ():
-                worded = int(hits.wording[at])
-                said = any(stem in word for word in self._wordings.folded(worded) for stem in stems)
-                meant[at] = not said or Reading.of(self._wordings.text(worded)).speaks_of("negation")
-        return hits if meant.all() else hits.at(meant)

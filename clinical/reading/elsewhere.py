@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinical.icd import NONE, TREATED_TUMOURS, Catalog, family_history_codes, personal_history_codes
 from clinical.search import Hits, Ints, Wordings, joined, merged_by_part
@@ -27,7 +26,6 @@ class Elsewhere:
         self.family = np.array(family_history_codes(catalog), dtype=np.int64)
         tumours = np.array(TREATED_TUMOURS.among(catalog.codes), dtype=bool)
         self.over = tumours[self.past] & (self.past != NONE)
-        self._treated = np.where(self.over, self.past, NONE)
         self._wordings = wordings
 
     @property
@@ -45,17 +43,6 @@ class Elsewhere:
         share = np.minimum(np.bincount(of.ravel(), hits.share, len(row)), 1).astype(np.float32)
         title = self._wordings.tables.title[self._wordings.code_row[keys[1]]]
         return Hits(keys[0], keys[1], share, chance, title)
-
-    def without_treated(self, hits: Hits, over: NDArray[np.bool_], there: NDArray[np.bool_]) -> Hits:
-        """The hits without tumours in the patient's history (`over` of them) that others of them say are `there`:
-        behind "Mamma-Ca re" a past treatment ("Z. n. BET") is that of this tumour. A mention that names a tumour itself
-        ("Z. n. Mamma-Ca li") speaks of an earlier one."""
-        present = np.setdiff1d(self._treated[hits.code[there]], NONE)
-        says = over & (hits.probability >= NAMED)
-        named = set(zip(hits.part[says].tolist(), self._treated[hits.code[says]].tolist(), strict=True))
-        rows = np.flatnonzero(over & np.isin(hits.code, present)).tolist()
-        left = [at for at in rows if (int(hits.part[at]), int(hits.code[at])) not in named]
-        return hits.at(np.delete(np.arange(len(hits.part)), left)) if left else hits
 
     def with_past(self, found: Hits, diseases: Hits) -> Hits:
         """The codes found for what is over, and those that its disease has there. Where the catalog words the past of

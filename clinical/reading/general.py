@@ -6,29 +6,24 @@ Hepatitis"), or by a general word and by what it turns out to be. German outpati
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from clinical.icd import INJURIES, category, ends_unspecified, is_catch_all, is_residual
-from clinical.text import folded_words
+from clinical.icd import INJURIES, category, ends_unspecified, is_catch_all
 
 if TYPE_CHECKING:
     from clinical.icd import Catalog, Code
     from clinical.reading.candidate import Candidate
 
-_BEHIND_HEAD: Final = re.compile(r"\b(?:bei|mit|nach|durch|ohne|infolge|wegen|im|in|am|an|unter)\b")
 
-
-def without_general(found: Sequence[Candidate], text: str, catalog: Catalog) -> list[Candidate]:
-    """The candidates without those that a shown one beside them makes general. `text`: what was read."""
+def without_general(found: Sequence[Candidate], catalog: Catalog) -> list[Candidate]:
+    """The candidates without those that a shown one beside them makes general."""
     shown = [(one, catalog.codes[catalog.number(one.code)]) for one in found if one.confidence != "low"]
     if len(shown) < 2:
         return list(found)
     vague = [own for own in shown if ends_unspecified(own[1].title) or is_catch_all(own[1].title)]
     exact = [own for own in shown if own not in vague]
     general = {own[0].code for own in vague if any(_is_general(own, other) for other in exact)}
-    general |= {own[0].code for own in shown if any(_is_part_of(own, other, text) for other in shown)}
     return [one for one in found if one.code not in general]
 
 
@@ -45,25 +40,3 @@ def _is_general(one: _Shown, other: _Shown) -> bool:
     return code.parent == more.parent or (
         apart and code.code not in INJURIES and category(code.code) == category(more.code)
     )
-
-
-def _is_part_of(one: _Shown, other: _Shown, text: str) -> bool:
-    """True if an unspecified code was found by words that the other one's mention, or the wording it was found by, has
-    as its head among more ("Niereninsuffizienz" in "chronischer Niereninsuffizienz"), in the same block."""
-    (general, code), (specific, more) = one, other
-    if code.code == more.code or code.block != more.block or {general.claim, specific.claim} != {"present"}:
-        return False
-    if not is_residual(code):
-        return False
-    own = _words(text[general.start : general.end])
-    return any(own < _words(_head(long)) for long in (text[specific.start : specific.end], specific.text))
-
-
-def _head(phrase: str) -> str:
-    """Head of a phrase, before the first preposition: "Delir bei Demenz" is a delirium."""
-    cut = _BEHIND_HEAD.search(phrase)
-    return phrase[: cut.start()] if cut and cut.start() else phrase
-
-
-def _words(phrase: str) -> set[str]:
-    return set(folded_words(phrase))

@@ -33,7 +33,6 @@ from clinical.reading.experience import Experience
 from clinical.reading.general import without_general
 from clinical.reading.gestation import Gestation
 from clinical.reading.kinds import CodeKinds
-from clinical.reading.past import PastWordings
 from clinical.reading.reader import MentionReader
 from clinical.reading.rewriting import Asked, Rewriter
 from clinical.reading.tagging import compiled
@@ -118,11 +117,11 @@ class SearchIndex:
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
         self.gestation = Gestation.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
-        shortened, past = Shortened(wordings), PastWordings(catalog, wordings)
-        self._stage = ClaimStage(catalog, wordings, past, claims_of)
+        shortened = Shortened(wordings)
+        self._stage = ClaimStage(catalog, wordings, claims_of)
         by = compiled(tagger or of_claims.tagger())
         self.reader = MentionReader(catalog, wordings, shortened, self._stage, claims_of, by)
-        self._rewriter = Rewriter(wordings, expansion, self.typos, shortened, past)
+        self._rewriter = Rewriter(wordings, expansion, self.typos, shortened)
 
     def search(self, query: str, limit: int = 10) -> tuple[Candidate, ...]:
         """At most `limit` codes of any confidence, most probable first, none twice; empty when no word is known."""
@@ -188,7 +187,7 @@ class SearchIndex:
         found = [
             self._candidate((parts[n], claims[n]), code, chance, text, level) for level, text, n, code, chance in rows
         ]
-        telling = without_general(found, text, self.catalog)
+        telling = without_general(found, self.catalog)
         codes = sorted(
             telling,
             key=lambda one: (

@@ -1,26 +1,23 @@
-"""Past diseases of a text in the words of the catalog.
+"""Past diseases of a text, and the wordings of the catalog for what is over.
 
 "Z. n. Apoplex", "Schlaganfall vor drei Jahren", "früherer Herzinfarkt": the classification has words and codes of
 their own for what is over (Z. n., alter, Folgen, in der Eigenanamnese), and a disease that is over is not coded as one
-that is there. Such a mention is therefore also searched as the catalog words the past. That it is over says its claim
+that is there. Such a mention is therefore also searched with its sign. That it is over says its claim
 (`clinical.claims.Reading`).
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.claims import Claim, Sign
+from clinical.claims import Claim
 from clinical.icd import Catalog
 from clinical.search import Ints, Wordings
 
-_FORMS: Final = ("Z. n. {}", "Zustand nach {}", "{} in der Eigenanamnese")
-"""Wordings of the catalog for a past disease; its authors did not settle on one of them."""
-_ARTICLE: Final = re.compile(r"^(?:[\s.,:]*\bein\w*\b)?[\s.,:]+", re.I)
 _PAST_WORDING: Final = re.compile(
     r"\bz\.\s?n\.|\bzustand\b|\balte[rsn]?\b|\bfolge(?:n|zustand)|folgen\b|eigenanamnese|\bresiduen|\bspät"
     r"|\bfrühere|\bverlust\b|\bvorhandensein\b|\berworbenes fehlen\b",
@@ -37,43 +34,15 @@ REACH: Final = 40
 """Code points from a mention within which the sign of the past is searched along with it."""
 
 
-class Past(NamedTuple):
-    """A mention of something past: as the text has it, its sign included, and in the words of the catalog."""
-
-    written: str
-    forms: tuple[str, ...]
-
-
-def past_of(text: str, start: int, end: int, claim: Claim) -> Past | None:
-    """The mention from `start` to `end` in the words of the past; None where its claim is not that it is past.
-
-    The sign may stand inside the mention or beside it; one that stands farther off is not searched along.
-    """
+def with_sign(text: str, start: int, end: int, claim: Claim) -> str:
+    """The mention from `start` to `end` with the sign of the past that stands in it or beside it ("Z. n. Apoplex");
+    empty where its claim is not that it is past."""
     if not claim.is_past:
-        return None
+        return ""
     sign = next((one for one in claim.signs if one.axis == "temporality"), None)
-    bare = _without(text, start, end, sign)
-    if not bare:
-        return None
-    return Past(_with(text, start, end, sign), tuple(form.format(bare) for form in _FORMS))
-
-
-def _without(text: str, start: int, end: int, sign: Sign | None) -> str:
-    """The mention without a sign at one of its ends."""
-    if sign is None or sign.end <= start or sign.start >= end:
-        return text[start:end].strip()
-    if not text[start : sign.start].strip():
-        return _ARTICLE.sub("", text[sign.end : end]).strip()
-    if not text[sign.end : end].strip(" .,"):
-        return text[start : sign.start].rstrip(" ,(")
+    if sign is not None and sign.start >= start - REACH and sign.end <= end + REACH:
+        start, end = min(start, sign.start), max(end, sign.end)
     return text[start:end].strip()
-
-
-def _with(text: str, start: int, end: int, sign: Sign | None) -> str:
-    """The mention with the sign beside it."""
-    if sign is None or sign.start < start - REACH or sign.end > end + REACH:
-        return text[start:end].strip()
-    return text[min(start, sign.start) : max(end, sign.end)].strip()
 
 
 def says_past(wording: str) -> bool:

@@ -16,16 +16,7 @@ import numpy as np
 
 from clinical.claims import Claim, ClaimReader, Reading, Tagger, tag_together
 from clinical.contract import Assertion
-from clinical.icd import (
-    CIRCUMSTANCES,
-    EXAMINATIONS,
-    EXTERNAL_CAUSES,
-    INJURY_OF_NO_SITE,
-    POISONINGS,
-    TREATMENTS,
-    Catalog,
-    category,
-)
+from clinical.icd import Catalog, category
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles
@@ -51,22 +42,6 @@ _LABEL: Final = re.compile(rf"\w+(?: (?:{'|'.join(sorted(SIDES))})\b\.?)?:", re.
 _STOP: Final = re.compile(r"[.;]\s")
 """The end of what a label is of."""
 _STAGES: Final = frozenset(folded_words(" ".join(sorted(STAGE_WORDS))))
-SELDOM: Final = (
-    (POISONINGS, 0.2),  # a drug named in a text is taken, rarely a poisoning
-    (EXTERNAL_CAUSES, 0.2),  # coded on request only
-    (CIRCUMSTANCES, 0.5),  # told far more often than coded
-    (EXAMINATIONS, 0.5),  # as are "Abklärung", "Untersuchung"
-    (TREATMENTS, 0.5),  # and "seit der Chemotherapie", "Verbandswechsel"
-    (INJURY_OF_NO_SITE, 0.5),  # mostly the cause of something else ("Zeckenstich")
-)
-"""Weights of codes that running text mentions more often than it means."""
-
-
-def seldom_meant(catalog: Catalog) -> Vectors:
-    """The weight of each code of the catalog in running text, by SELDOM: shape (codes,)."""
-    names = [category(code.code) for code in catalog.codes]
-    weights = {name: next((w for group, w in SELDOM if name in group), 1.0) for name in set(names)}
-    return np.array([weights[name] for name in names], dtype=np.float32)
 
 
 class MentionReader:
@@ -83,7 +58,6 @@ class MentionReader:
     ) -> None:
         self._catalog, self._wordings, self._tagger = catalog, wordings, tagger
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
-        self._seldom = seldom_meant(catalog)
         self.weights = reading_weights()
         self._titles = ChapterTitles(catalog.chapters.values())
 
@@ -152,8 +126,8 @@ class MentionReader:
             return [0], hits
         if (whole := self._verbatim_whole(draft, hits)) is not None:
             return [whole], hits.at(hits.part == whole)
-        hits = self._stage.applied(draft, hits, weights.likely)
-        hits = hits.weighed(self._seldom[hits.code] * self._named(draft, hits))
+        hits = self._stage.applied(draft, hits)
+        hits = hits.weighed(self._named(draft, hits))
         best = np.zeros(len(draft.spans), dtype=np.float32)
         np.maximum.at(best, hits.part, hits.probability)
         gains = [
@@ -202,7 +176,6 @@ class MentionReader:
         same = {category(name) for name in names} == {category(own)}
         agreed = [n for n, (p, c) in best.items() if c == code and p >= weights.likely and draft.spans[n].content > 1]
         more = own not in names and bool(names) and (same or bool(agreed) or len(names) == 1)
-        chance /= float(self._seldom[code]) or 1.0  # a text that is its wording means it, however seldom it is meant
         return whole if more and chance >= weights.whole else None
 
     def _verbatim_whole(self, draft: TextSpans, hits: Hits) -> int | None:

@@ -1,15 +1,15 @@
 """A part of a text is searched in several wordings: as it is written, and as the catalog would say the same.
 
 Each rewriting keeps the part it stands for, so that what it finds is found there: with the official synonyms of its
-words, with the past it speaks of named as the catalog names it ("Z. n. Myokardinfarkt": alter Myokardinfarkt), with
-each unknown word mended (a typo) or said in the other language ("Eichelentzündung": Balanitis), with stages in the
-numerals of the catalog ("NYHA 3"), with cut-off words written out ("chron. obstr. Lungenerkr."), and with the part of
-the body that stands beside it ("Knie re.: Erguss").
+words, with the sign of the past beside it ("Z. n. Myokardinfarkt"), with each unknown word mended (a typo) or said in
+the other language ("Eichelentzündung": Balanitis), with stages in the numerals of the catalog ("NYHA 3"), with cut-off
+words written out ("chron. obstr. Lungenerkr."), and with the part of the body that stands beside it ("Knie re.:
+Erguss").
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from clinical.claims import Claim, Reading
 from clinical.reading.alike import says
-from clinical.reading.past import Past, PastWordings, past_of
+from clinical.reading.past import with_sign
 from clinical.search import Expansion, Hits, KnownWords, Numerals, Shortened, Typos, Wordings, joined
 from clinical.text import Part, Token, folded_words, side_of, translated, words
 
 MENDED: Final = 0.9
 """Factor on hits for a word in the place of an unknown one, which may also be right as it is."""
-SETTLED: Final = 0.9
-"""Share of words from which the text itself has found a past disease, its time included ("vor drei Jahren")."""
 DOUBT: Final = 0.5
 """Hits for cut-off words written out are multiplied with this power of how much less likely the reading is than the
 likeliest one. 0.25 and 0.1 find a little less; adding up the hits of all readings does no better."""
@@ -56,13 +54,10 @@ class Spot(NamedTuple):
 class Rewriter:
     """The rewritings of parts by what the catalog knows, and what they find."""
 
-    def __init__(
-        self, wordings: Wordings, expansion: Expansion, typos: Typos, shortened: Shortened, past: PastWordings
-    ) -> None:
+    def __init__(self, wordings: Wordings, expansion: Expansion, typos: Typos, shortened: Shortened) -> None:
         self._wordings, self._expansion = wordings, expansion
         self._typos, self._shortened = typos, shortened
         self._numerals = Numerals(wordings)
-        self._past = past
 
     def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
         """The hits of each spot over all its rewritings, a code perhaps several times; `part` is its place."""
@@ -74,13 +69,15 @@ class Rewriter:
         more = [(other, number) for number, other in enumerate(map(self._expansion.expanded, parts, written)) if other]
         exchanged = map(self._numerals.exchanged, parts, written)
         more += [(other, number) for number, other in enumerate(exchanged) if other]
-        pasts = {
-            number: past
-            for number, (read, part, claim, _) in enumerate(spots)
-            if (past := past_of(read.text, part.start, part.end, claim))
-        }
-        more += [(past.written, number) for number, past in pasts.items() if past.written != parts[number]]
-        others = self._others(parts, written)
+        dated = [with_sign(read.text, part.start, part.end, claim) or part.text for read, part, claim, _ in spots]
+        more += [(said, number) for number, said in enumerate(dated) if said != parts[number]]
+        others = self._others(
+            dated,
+            [
+                words(said, folds) if said != own else known
+                for said, own, known in zip(dated, parts, written, strict=True)
+            ],
+        )
         sited = [Other(f"{spot.part.text} {spot.site}", number, 1.0) for number, spot in enumerate(spots) if spot.site]
         others += sited
         more += [(other.text, number) for number, other in enumerate(others, len(parts))]
@@ -88,8 +85,6 @@ class Rewriter:
         found = rank([*asked, *_asked(more, folds)])  # together: a call costs as much as a text
         own = found.part < len(parts)
         hits = found if own.all() else found.at(own)
-        if pasts:
-            hits = self._with_forms(pasts, hits, rank, folds)
         if others:
             beside = found.at(~own)
             if sited:
@@ -139,14 +134,6 @@ class Rewriter:
         return mended + [
             (other, number) for number, part, own in unknown for other in translated(part, known, own, meanings)
         ]
-
-    def _with_forms(self, pasts: Mapping[int, Past], hits: Hits, rank: Rank, folds: dict[str, str]) -> Hits:
-        """The hits, and those of the wordings for something past ("alter Myokardinfarkt"). `pasts`: what the text says
-        to be past, by the number of the part; where its own words have found a code of the past, no more is asked."""
-        sure = hits.at((hits.share >= SETTLED) & np.isin(hits.part, list(pasts)))
-        settled = set(sure.part[self._past.among(sure.wording, sure.code)].tolist())
-        forms = [(form, number) for number, past in pasts.items() if number not in settled for form in past.forms]
-        return joined([hits, rank(_asked(forms, folds))]) if forms else hits
 
 
 def _words_of(spot: Spot, folds: dict[str, str]) -> Sequence[Token]:

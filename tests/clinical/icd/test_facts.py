@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from clinical.icd import (
-    EXTERNAL_CAUSES,
     FAMILY_HISTORY,
     HEALTH_FACTORS,
     INJURIES,
@@ -19,7 +18,6 @@ from clinical.icd import (
     covers,
     is_aftermath,
     is_default,
-    is_residual,
 )
 from tests.fakes import tiny_catalog
 
@@ -91,7 +89,6 @@ def test_ranges_hold_their_codes_whatever_their_length():
     assert "Z85.3" in TREATED_TUMOURS
     assert "R05" in SYMPTOMS
     assert "T14.05" in INJURIES
-    assert "U07.1" not in EXTERNAL_CAUSES
     assert "Z85.3" in HEALTH_FACTORS
     assert category("E11.90") == "E11"
 
@@ -103,11 +100,9 @@ def test_what_holds_of_a_whole_catalog_holds_of_each_of_its_codes():
     assert {bool(catalog.more_specific(code.code)) for code in catalog} == {False, True}
 
 
-def test_residual_default_and_past_codes_are_told_by_code_and_title():
+def test_default_and_past_codes_are_told_by_code_and_title():
     catalog = tiny_catalog()
-    residual, precise = catalog.codes[catalog.number("I21.9")], catalog.codes[catalog.number("I21")]
-    assert is_residual(residual)
-    assert not is_residual(precise)
+    precise = catalog.codes[catalog.number("I21")]
     assert is_default("Fraktur: geschlossen oder o.n.A.")
     assert not is_default("Nicht näher bezeichnete Fraktur: offen")
     assert not is_aftermath(precise)

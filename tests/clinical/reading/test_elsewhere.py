@@ -65,19 +65,3 @@ def test_diseases_of_one_code_add_up_and_others_are_left_out(elsewhere):
 def test_the_general_code_gives_way_to_what_the_catalog_words_itself(elsewhere):
     found = elsewhere.with_past(hits((0, "I25", 0.9)), hits((0, "I21", 0.8), (1, "I21", 0.8)))
     assert shown(found) == {(0, "I25"): 0.9, (0, "Z86"): 0.08, (1, "Z86"): 0.8}
-
-
-def test_a_treatment_that_is_over_is_that_of_the_tumour_that_is_there(elsewhere):
-    found = hits((0, "C50", 0.9), (1, "Z85", 0.9), (1, "Z86", 0.2))
-    left = elsewhere.without_treated(found, found.part == 1, found.part == 0)
-    assert shown(left) == {(0, "C50"): 0.9, (1, "Z86"): 0.2}
-
-
-def test_a_tumour_that_is_named_as_over_stays_beside_the_one_that_is_there(elsewhere):
-    found = hits((0, "C50", 0.9), (1, "Z85", 0.9), (1, "C50", 0.8))
-    assert shown(elsewhere.without_treated(found, found.part == 1, found.part == 0)) == shown(found)
-
-
-def test_a_treatment_that_is_over_stays_beside_another_disease(elsewhere):
-    found = hits((0, "I10", 0.9), (1, "Z85", 0.9))
-    assert shown(elsewhere.without_treated(found, found.part == 1, found.part == 0)) == shown(found)

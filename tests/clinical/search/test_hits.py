@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from clinical.reading.reader import SELDOM, seldom_meant
 from clinical.search.hits import Hits, joined, merged, merged_by_part
-from tests.fakes import tiny_catalog
 
 Row = tuple[int, int, float, float, int]
 
@@ -54,18 +52,3 @@ def test_what_is_believed_less_has_a_lower_share_and_probability_and_nothing_els
     np.testing.assert_allclose(half.share, SOME.share / 2)
     np.testing.assert_allclose(half.probability, SOME.probability / 2)
     assert rows(half) == rows(SOME)
-
-
-def test_circumstances_and_drugs_weigh_less_in_running_text_than_diseases() -> None:
-    catalog = tiny_catalog()
-    weight = {code.code: value for code, value in zip(catalog.codes, seldom_meant(catalog).tolist(), strict=True)}
-    assert weight["I10.90"] == 1
-    assert all(value < 1 for code, value in weight.items() if "T36" <= code[:3] <= "T65" or code[0] in "VWXY")
-
-
-def test_treatments_examinations_and_unplaced_injuries_weigh_less_pregnancy_and_what_was_removed_do_not() -> None:
-    def weight(category: str) -> float:
-        return next((own for group, own in SELDOM if category in group), 1.0)
-
-    assert all(weight(category) < 1 for category in ("Z01", "Z04", "Z48", "Z51", "T14"))
-    assert all(weight(category) == 1 for category in ("Z34", "Z33", "Z85", "Z90", "Z95", "S06", "T13"))
