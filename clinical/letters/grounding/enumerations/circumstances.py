@@ -279,7 +279,7 @@ class Circumstances:
             return True
         if referred:
             return False
-        seen = any(says("@past_verb", words_of[k]) for k in sentence) and self._with_us(place, sentence)
+        seen = any(says("@seen", words_of[k]) for k in sentence) and self._with_us(place, sentence)
         if words_of[place[-1]].endswith("sprechstunde") and not seen:
             return True  # only a referral asks for one
         return self._under_a_plan(place) or any(says("@plan", words_of[k]) for k in sentence)
