@@ -416,8 +416,8 @@ _STOPS = ".!?"
 
 
 def _whole(text: str, start: int, end: int, name: str) -> EntrySpan:
-    """With the marks that belong to it: a bracket whose other one is inside, a per cent, the stop of a sentence; without
-    the number of the next item."""
+    """With the marks that belong to it: a bracket whose other one is inside, a per cent, the stop of a sentence;
+    without the number of the next item."""
     if text[end : end + 1] in (".", ")") and (number := _NEXT_NUMBER.search(text, start, end)):
         end = number.start()
     inside = text[start:end]

@@ -82,7 +82,7 @@ FILL, CHANGE, DOUBTED = 0.7, 0.6, 0.3
 has less than the last (`python -m catalog_build statements --measure`)."""
 DENIED, NOWHERE = 0.02, 0.1
 """Probabilities of the rules' value and of the likeliest place up to which there is no value."""
-_GUESSED: Final = frozenset((*(_HOUSES - {"empfaenger.institution"}), "empfaenger.name", "absender.ort"))
+_GUESSED: Final = frozenset((*(_HOUSES - {"empfaenger.institution"}), "empfaenger.name"))
 """Fields of which a value of the rules may be none: most often what they take for a house, a part of one or a place is
 another thing; the others they find by label and form."""
 GOES_ON: Final = 0.2
@@ -263,7 +263,8 @@ class ValueFeatures:
         """The numbers of the words of pieces that name a person by the same surname."""
         surname = next(iter(_PLAIN.findall(name.casefold())[-1:]), "")
         pieces = {word.piece for word, plain in zip(self.words, self._plain, strict=True) if surname in plain}
-        return [n for n, word in enumerate(self.words) if word.piece in pieces]
+        named = ((n, word) for n, word in enumerate(self.words) if word.piece in pieces)
+        return [n for n, word in named if self.sheet.text[word.start].isupper()]
 
     @cached_property
     def levels(self) -> ValueLevels:
@@ -325,6 +326,9 @@ class ValueFeatures:
         """Of each line the number of its block, its own number there, and the block's size."""
         blocks = self.sheet.blocks(0, len(self.sheet.lines))
         return {n: (number, n - one.start, len(one)) for number, one in enumerate(blocks) for n in one}
+
+    def _block(self, line: int) -> int:
+        return self._blocks[line][0] if line in self._blocks else -1 - line
 
     @cached_property
     def _labelled(self) -> dict[int, list[str]]:
@@ -435,7 +439,8 @@ class ValueFeatures:
 
     def is_anothers(self, field: str, place: PlacedValue) -> bool:
         """True for a party's address on a line that names the patient or has the other party's label, for what the
-        rules hold for the other party's, for words of the patient's other name, and for the day of something else than the letter."""
+        rules hold for the other party's, for words of the patient's other name, and for the day of something else than
+        the letter."""
         if field == "dokument.datum":
             before = self.sheet.text[: self.words[place.first].start].rpartition("\n")[2]
             return OTHER_ROLE.search(before[-_ROLE:]) is not None or _WITHIN.search(before) is not None
@@ -446,7 +451,12 @@ class ValueFeatures:
         owners = [one for one in self._labelled.get(line, ()) if one in _OWNERS]
         party, _, part = field.partition(".")
         if party in _OTHER:
-            others = self._said[f"{_OTHER[party == _OTHER[0]]}.{part}"]
+            other = _OTHER[party == _OTHER[0]]
+            others = self._said[f"{other}.{part}"]
+            if part == "institution" and self._block(line) in {
+                self._block(self.words[n].line) for n, said in enumerate(self._said[f"{other}.name"]) if said
+            }:
+                return True
             if (owners and f"owner {party}" not in owners) or any(others[place.first : place.last + 1]):
                 return True
         return field in _ADDRESSES and any(
@@ -459,7 +469,10 @@ class ValueFeatures:
         if field == _NAMES[0]:
             name = self.sheet.text[self.words[own.first].start : self.words[own.last].end]
             return re.search(rf"\b(?:Frau|Herrn?)\s+{re.escape(name)}\b", self.sheet.text, re.IGNORECASE) is not None
-        return f"owner {field.partition('.')[0]}" in self._labelled.get(self.words[own.first].line, ())
+        party, _, part = field.partition(".")
+        if party not in _OTHER or self._said[f"{_OTHER[party == _OTHER[0]]}.{part}"][own.first]:
+            return False  # of both parties: the network tells whose it is
+        return f"owner {party}" in self._labelled.get(self.words[own.first].line, ())
 
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
