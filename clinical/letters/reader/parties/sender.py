@@ -142,9 +142,11 @@ class Sender:
 
     @cached_property
     def _letterhead_lines(self) -> list[str]:
-        """The lines of the head that are neither the recipient's, the patient's nor a label's."""
+        """The lines of the head that are neither the recipient's, the patient's nor a label's, nor a house under
+        `Einsender`."""
         lines: list[str] = []
         taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
+        answered = {line for line in self.head.answered() if CLINIC.search(line) or HOUSE.search(line)}
         for number, block in enumerate(self.head.blocks):
             mine = self.head.lines(block)
             if self._holds_recipient(number, mine):
@@ -156,7 +158,9 @@ class Sender:
             lines += [
                 self.sheet.lines[n].strip()
                 for n in block[:_LETTERHEAD_MOST]
-                if n not in taken and self._is_of_letterhead(self.sheet.lines[n].strip())
+                if n not in taken
+                and self.sheet.lines[n].strip() not in answered
+                and self._is_of_letterhead(self.sheet.lines[n].strip())
             ]
         return lines
 
