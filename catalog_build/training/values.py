@@ -44,6 +44,8 @@ UNSEEN, UNSEEN_RULES, DROPPED = 0.2, 0.3, 0.25
 """Shares of the features that a step does not see, of the letters without what the rules found, and of the numbers of
 each layer that are dropped."""
 _OUTSIDE: Final = -1
+_PARTIES: Final = frozenset(("absender.name", "empfaenger.name"))
+"""People who may stand in the letterhead or the address and again in signature or salutation, in other words."""
 
 
 class ValueLesson(NamedTuple):
@@ -99,6 +101,8 @@ def _states(read: ReadLetter) -> NDArray[np.int64]:
         if words is None:  # its columns were moved: only what stands once is known to stand there
             words = np.flatnonzero(elsewhere).tolist() if (elsewhere == 1).sum() == 1 else []
         unsure |= elsewhere > 0
+        if value.field in _PARTIES:
+            unsure[features.naming(value.words)] = True
         if value.optional:
             unsure[words] = True
             continue

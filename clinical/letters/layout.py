@@ -549,7 +549,8 @@ CLOSING = re.compile(
     r"Gr(?:u|ü|ue)(?:ss|ß)|hochachtungsvoll|^(?:es\s)?grü(?:ss|ß)(?:t|en)\b|^mit\s(?:\w+\s)?empfehlungen|"
     r"^(?:herzlich(?:st|e[nrs]?)?|viele[n]?|liebe[nr]?|gruss|gruß|lg|vlg)(?:\s(?:gr\w+|"
     r"dank))?\s?(?:[,!.]|$)|^freundliche\s(?:\S+\s)?grüsse|^danke? dir|^(?:mit\s)?bestem dank|^m\.?[fk]\.?g\b|"
-    r"^(?:gru(?:ss|ß)|lg|vlg)\s[^\W\d_][\w.-]+$",
+    r"^(?:gru(?:ss|ß)|lg|vlg)\s[^\W\d_][\w.-]+$|^(?:\w+\s)?danke?\s?(?:und|u\.|[+&,])\s?(?:\w+\.?\s)?(?:gr(?:u|ü)(?:ss|ß)|"
+    r"m\.?f\.?k?\.?g\b)|^herzl(?:\.|ichst)\s(?:gru(?:ss|ß)|dein|ihr|euer)|^danke?[\s!.]*$|^mit\sguten\swünschen",
     re.IGNORECASE,
 )
 CLOSING_MAX = 90

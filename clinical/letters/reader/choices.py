@@ -34,12 +34,14 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("liegt_vor", r"(?:liegt\s(?:bei|vor)|vorhanden|erteilt|vorliegend|genehmigt)"),
     ),
     "dringlichkeit": (
-        ("notfall", r"notfall"),
-        ("dringlich", r"(?<!vor)dringlich|dringend"),
+        ("notfall", r"notfall|\bsofort|unverzüglich"),
+        ("dringlich", r"(?<!vor)dringlich|dringend|\beilig|\beilt|zeitnah|baldmöglichst"),
         ("elektiv", r"elektiv|planbar|geplant"),
     ),
 }
 _NEGATED = re.compile(rf"\b(?:{either('@denying', '@answered_no')}|offen\w*)\b", re.IGNORECASE)
+_NO_HURRY = re.compile(r"\b(?:nicht\s(?:eilig|dring)|(?:ohne|keine)\sEile)", re.IGNORECASE)
+"""Denied urgency that is a value of its own."""
 _BOX = re.compile(r"\[\s?[xX✓✔]?\s?\]|\(\s?[xX]?\s?\)(?=\s?\w)|[☐□◻☒☑■●○]")
 _TICKED = re.compile(r"[xX✓✔☒☑■●]")
 
@@ -81,6 +83,8 @@ class ChoiceReader:
         return value if value in allowed(path) else None
 
     def _meant(self, path: str, text: str) -> str | None:
+        if path == "dringlichkeit" and _NO_HURRY.search(text):
+            return "elektiv"
         if _NEGATED.search(text):
             return None
         return next((value for value, pattern in _WORDS[path] if re.search(pattern, text, re.IGNORECASE)), None)

@@ -27,13 +27,14 @@ _PLACE_BEFORE = re.compile(
     r"[^\W\d_a-zäöü(][\w.()/'’-]*)){0,4},?\s*)?(?:,\s*)?(?:den|am|dem|vom|le|il)?\s*$"
 )
 _KIND_BEFORE = re.compile(r"\b(?:vom|v\.|von|dat\.)\s*$", re.IGNORECASE)
-_OTHER_ROLE = re.compile(
+OTHER_ROLE = re.compile(
     r"aufenthalt|(?<!not)aufnahme|eintritt|austritt|entlass|stationär|untersuch|\bop\b|operation|histolog|labor|bis\b|"
     r"seit\b|\bgeb|\*|entnahme|verlegung|ankunft|konsultation|behandlung|verordnung|"
     r"termin|kontrolle|röntgen|\bct\b|\bmr|sono|ekg|befund vom|brief vom \d|wiedervorstell|ambulant|ambulanz|unfall|"
     r"sitzung|tumorboard",
     re.IGNORECASE,
 )
+"""Words before a day that say what else happened on it."""
 _OF_EVENTS = (
     r"(?:geburts|aufnahme|eintritts|austritts|entlass\w*|op|operations|eingriffs|untersuchungs|unfall|entnahme|"
     r"eingangs|behandlungs|verlegungs|todes|sterbe|ablauf|impf|beginn|end|druck|ankunfts|verfalls|geb\.?|behandlungs)"
@@ -160,7 +161,7 @@ class _Dater:
             return noted
         if self._is_titled(place, head):
             return TITLED
-        if len(place.before + place.behind) > _LONGEST_LINE or _OTHER_ROLE.search(_role(place)[-40:]):
+        if len(place.before + place.behind) > _LONGEST_LINE or OTHER_ROLE.search(_role(place)[-40:]):
             return self._signing(place)
         return self._alone(place, head, foot) or self._signing(place)
 
@@ -181,7 +182,7 @@ class _Dater:
 
     def _is_titled(self, place: _Place, head: bool) -> bool:
         """`Austrittsbericht vom 3.4.2026`, `Verlaufsbericht 3.4.2026`: the day of the title."""
-        if len(place.line) >= _LONGEST_LINE + 40 or not (head or place.n < 12) or _OTHER_ROLE.search(_label(place)):
+        if len(place.line) >= _LONGEST_LINE + 40 or not (head or place.n < 12) or OTHER_ROLE.search(_label(place)):
             return False
         title = place.line_before.strip(" -–,")
         if _KIND_BEFORE.search(place.line_before):

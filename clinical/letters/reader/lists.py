@@ -91,7 +91,8 @@ class ListReader:
         """The entries in front of the closing formula, of drugs not those of a list that another one supersedes."""
         for span in spans:
             line = bisect_right(self.sheet.starts, span.start) - 1
-            if line < self.sheet.closing and not (name == "medikation" and line in self._superseded):
+            parted = name == "diagnosen" and " | " in self.sheet.text[span.start : span.end]  # over a table's cells
+            if line < self.sheet.closing and not parted and not (name == "medikation" and line in self._superseded):
                 yield " ".join(unmarked(" " + self.sheet.text[span.start : span.end]).split())
 
     @cached_property

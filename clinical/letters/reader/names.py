@@ -295,6 +295,11 @@ class Name:
     sure: bool = False
 
 
+def without_salutation(text: str) -> str:
+    """Without `Herrn`, `Frau`, `z. Hd.` at the beginning."""
+    return _SALUTED.sub("", text).strip(" ,")
+
+
 def strip_titles(text: str) -> str:
     """Without salutation, role and academic titles at the beginning."""
     before = None
@@ -346,7 +351,7 @@ _INITIALS = re.compile(r"(?:Th|Ch|Chr|Ph|Rh)(?:\.-[A-ZÄÖÜ])?|[A-ZÄÖÜ]\.-[A
 _OF_DOCUMENTS = re.compile(
     r"(?:bericht|brief|befund|überweisung|einweisung|zuweisung|verlegung|anmeldung|anforderung|anfrage|protokoll|"
     r"mitteilung|formular|schreiben|verordnung|konsil|termin|ambulanz|klinik|spital|krankenhaus|abteilung|"
-    r"untersuchung|behandlung|versicherung)$",
+    r"untersuchung|behandlung|versicherung|chirurgie|ologie|iatrie|medizin|pädie|therapie)$",
     re.IGNORECASE,
 )
 """Endings of the names of documents, houses and acts: `Kurzbericht`, `Verlegung`."""

@@ -28,7 +28,8 @@ from clinical.contract import DocumentType
 from clinical.letters.labels import heading_field, label_of
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.kinds import SPECIALTY, kind_of
-from clinical.letters.reader.names import doctor_in, given, is_name_word
+from clinical.letters.reader.letter_dates import OTHER_ROLE
+from clinical.letters.reader.names import TITLE, doctor_in, given, is_name_word, without_salutation
 from clinical.letters.reader.parties.head import ADDRESSED, REACHED
 from clinical.letters.reader.parties.houses import (
     BARE_PHONE,
@@ -59,34 +60,48 @@ LEARNED: Final = (
 )
 """The fields; the state of a word is 0 outside of every value, 1 + 2 n where that of field n begins, 2 + 2 n within."""
 VALUE_STATES: Final = 1 + 2 * len(LEARNED)
-VALUE_ROWS: Final = 1 << 14
+VALUE_ROWS: Final = 1 << 15
 """Hashed features."""
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
 _NAMES: Final = ("patient.nachname", "patient.vorname")
 _SIGNS: Final = "absender.name"
+_PEOPLE: Final = frozenset((*_NAMES, _SIGNS, "empfaenger.name"))
+"""Fields whose value stands on one line, in one of its columns."""
 _ADDRESSES: Final = frozenset(
     f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("strasse", "plz", "ort")
 )
-_BY_RULES: Final = frozenset(("dokument.datum", "dokument.typ"))
-"""Fields whose value the rules alone decide: a day has its role from a label, a title its end from a list of kinds."""
-FILL, CHANGE, DOUBTED = 0.5, 0.5, 0.4
+_HOUSES: Final = frozenset(
+    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("institution", "abteilung")
+)
+"""Fields whose value ends with its piece of the line, or where another value begins."""
+ANOTHER: Final = 0.5
+"""Probability from which a word begins another value."""
+FILL, CHANGE, DOUBTED = 0.7, 0.6, 0.3
 """Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
 has less than the last (`python -m catalog_build statements --measure`)."""
-DENIED, NOWHERE = 0.05, 0.1
+DENIED, NOWHERE = 0.02, 0.1
 """Probabilities of the rules' value and of the likeliest place up to which there is no value."""
-_GUESSED: Final = frozenset(("absender.institution", "absender.abteilung", "empfaenger.abteilung"))
-"""Fields of which a value of the rules may be none: most often what they take for a house or a part of one is another
-thing; the others they find by label and form."""
+_GUESSED: Final = frozenset((*(_HOUSES - {"empfaenger.institution"}), "empfaenger.name"))
+"""Fields of which a value of the rules may be none: most often what they take for a house, a part of one or a place is
+another thing; the others they find by label and form."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
+_OTHER: Final = ("absender", "empfaenger")
+_OWNERS: Final = frozenset(f"owner {one}" for one in _OTHER)
+_PRACTICE: Final = re.compile(r"(?:Praxis|Ordination)\b")
+"""Houses that are named after their doctor, as the letter itself is."""
+_BY_FORM: Final = frozenset(("absender.email", "empfaenger.email"))
+"""Fields that the rules alone decide: no other word has their form."""
+_KEPT: Final = frozenset(("dokument.typ", _SIGNS))
+"""Fields of which a value of the rules stays: a title has its end from a list of kinds, who signs from the form."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
 """Lines that are read from the top: at most, behind the head, behind the salutation, at least."""
 ABOVE_CLOSING, FOOT_LINES = 3, 18
 """Lines that are read above the closing formula, or at the end where there is none."""
 LINE_MAX, WORDS_MAX = 300, 700
 """Characters of a line, and words of a letter, that are read."""
-FORMAT: Final = "befund-values-1"
+FORMAT: Final = "befund-values-2"
 
 _DAYS: Final = frozenset(("dokument.datum", "patient.geburtsdatum"))
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.'’\-@/&+:]+[^\W_]+)*\.?|[+(]\d[\d)]*|[§*&]")
@@ -96,7 +111,16 @@ _PARTED: Final = re.compile(
 _PLAIN: Final = re.compile(r"[^\W\d_]+|\d+")
 _HOUSE, _CLINIC, _DEPARTMENT, _LEADER = (re.compile(one.pattern.lower()) for one in (HOUSE, CLINIC, DEPARTMENT, LEADER))
 """Small characters alone are compared in half the time."""
+_INSURER: Final = re.compile(
+    r"[\w.]+[ -](?:kranken|unfall|sozial|renten)?versicherung(?:en|sanstalt)?\b|[a-z]kasse\b|"
+    r"\b(?:aok|tk|dak|barmer|[bil]?kk|kkh|ikk|bkk|hkk|hek|svlfg|ögk|bvaeb|svs|pva|auva|suva|css|helsana|swica|drv|bg)\b"
+)
+"""Words of the names of those who pay."""
 _FIRST_CELL: Final = re.compile(r":|\t|\s{2,}")
+_WITHIN: Final = re.compile(r"[a-zäöüß]\s(?:am|vom|bis|von|seit)\s*$")
+"""Words before a day within a sentence."""
+_ROLE: Final = 60
+"""Characters before a day that say what happened on it."""
 _PROSE: Final = 160
 """Characters of a line from which on it is prose."""
 _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -235,22 +259,33 @@ class ValueFeatures:
                     found[n] = found[n] if found[n] == 1 else 1 + (n > places[0])
         return found
 
+    def naming(self, name: str) -> list[int]:
+        """The numbers of the words of pieces that name a person by the same surname."""
+        surname = next(iter(_PLAIN.findall(name.casefold())[-1:]), "")
+        pieces = {word.piece for word, plain in zip(self.words, self._plain, strict=True) if surname in plain}
+        named = ((n, word) for n, word in enumerate(self.words) if word.piece in pieces)
+        return [n for n, word in named if self.sheet.text[word.start].isupper()]
+
     @cached_property
     def levels(self) -> ValueLevels:
         """The rows of the hashed features."""
+        where = {n: self._where(n) for n in {word.line for word in self.words}}
         known = [self._kinds(one, first) for one, first in zip(self.pieces, self._opens, strict=True)]
         held: dict[int, dict[int, None]] = {}
         for word in self.words:
             held.setdefault(word.line, {})[word.piece] = None
         lines = {n: _hashed(self._of_line(n, (one for at in own for one in known[at]))) for n, own in held.items()}
-        sizes = [0] * len(self.pieces)
+        sizes, at = [0] * len(self.pieces), [0] * len(self.pieces)
         for word in self.words:
             sizes[word.piece] += 1
+            at[word.piece] = word.line
         pieces = []
         for n, kinds in enumerate(known):
             before, joined = known[n - 1] if n else [], " ".join(kinds)
             own = [*(f"k {one}" for one in kinds), f"ks {joined}", f"ks- {' '.join(before)}"]
-            pieces.append(_hashed([*own, f"m {_bucket(sizes[n], (1, 2, 3, 4, 6, 10))}"]))
+            size, placed = _bucket(sizes[n], (1, 2, 3, 4, 6, 10)), where[at[n]]
+            alone = len(held[at[n]]) == 1
+            pieces.append(_hashed([*own, f"m {size}", f"ks {joined} {placed}", f"m {size} {alone} {placed}"]))
         words = [_hashed(self._of_word(n, " ".join(known[word.piece]), sizes)) for n, word in enumerate(self.words)]
         rules: dict[int, list[str]] = {}
         for field, said in self._said.items():
@@ -276,6 +311,7 @@ class ValueFeatures:
             "leader": _LEADER.search(small),
             "title": piece[0].isupper() and kind_of(piece),
             "street": numbered and STREET_NAMED.search(piece),
+            "insurer": _INSURER.search(small),
         }
         label, heading = label_of(piece), heading_field(piece) if opens else None
         found = [name for name, there in named.items() if there]
@@ -290,6 +326,9 @@ class ValueFeatures:
         """Of each line the number of its block, its own number there, and the block's size."""
         blocks = self.sheet.blocks(0, len(self.sheet.lines))
         return {n: (number, n - one.start, len(one)) for number, one in enumerate(blocks) for n in one}
+
+    def _block(self, line: int) -> int:
+        return self._blocks[line][0] if line in self._blocks else -1 - line
 
     @cached_property
     def _labelled(self) -> dict[int, list[str]]:
@@ -309,8 +348,7 @@ class ValueFeatures:
         }
         kinds = [*(name for name, there in named.items() if there), *dict.fromkeys(held)]
         block, row, size = self._blocks.get(n, (99, 0, 0))
-        where = "head" if n < sheet.greeting else "greeting" if n == sheet.greeting else "body"
-        where = "close" if where == "body" and n >= sheet.closing else where
+        where = self._where(n)
         away = abs(n - (sheet.greeting if where == "head" else sheet.closing))
         indent = len(sheet.lines[n]) - len(sheet.lines[n].lstrip())
         return [
@@ -331,6 +369,12 @@ class ValueFeatures:
             *(f"line {one}" for one in self._labelled.get(n, ())[:6]),
             f"cell {_FIRST_CELL.split(told, maxsplit=1)[0][:40].casefold()}",
         ]
+
+    def _where(self, n: int) -> str:
+        """Part of the letter that a line stands in."""
+        if n <= self.sheet.greeting:
+            return "head" if n < self.sheet.greeting else "greeting"
+        return "close" if n >= self.sheet.closing else "body"
 
     @cached_property
     def _greeted(self) -> frozenset[str]:
@@ -357,6 +401,7 @@ class ValueFeatures:
         found = [
             f"w {low}",
             f"s {low[-4:]}",
+            f"s {low[-7:]}",
             f"p {low[:4]}",
             f"shape {shape}",
             f"stop {text[-1] == '.'}",
@@ -393,17 +438,41 @@ class ValueFeatures:
                 yield first, last
 
     def is_anothers(self, field: str, place: PlacedValue) -> bool:
-        """True for a party's address on a line that names the patient, for words of the patient's other name, and for
-        another signatory of the surname that the rules' has: an initial tells which."""
-        if field == _SIGNS:
-            return any(self._plain[place.last][-1:] == self._plain[last][-1:] for _, last in self.places(field))
+        """True for a party's address on a line that names the patient or has the other party's label, for what the
+        rules hold for the other party's, for words of the patient's other name, and for the day of something else than
+        the letter."""
+        if field == "dokument.datum":
+            before = self.sheet.text[: self.words[place.first].start].rpartition("\n")[2]
+            return OTHER_ROLE.search(before[-_ROLE:]) is not None or _WITHIN.search(before) is not None
         if field in _NAMES:
             other = _NAMES[field == _NAMES[0]]
             return any(self._said[other][n] for n in range(place.first, place.last + 1))
         line = self.words[place.first].line
+        owners = [one for one in self._labelled.get(line, ()) if one in _OWNERS]
+        party, _, part = field.partition(".")
+        if party in _OTHER:
+            other = _OTHER[party == _OTHER[0]]
+            others = self._said[f"{other}.{part}"]
+            if part == "institution" and self._block(line) in {
+                self._block(self.words[n].line) for n, said in enumerate(self._said[f"{other}.name"]) if said
+            }:
+                return True
+            if (owners and f"owner {party}" not in owners) or any(others[place.first : place.last + 1]):
+                return True
         return field in _ADDRESSES and any(
             said and self.words[n].line == line for n, said in enumerate(self._said[_NAMES[0]])
         )
+
+    def is_told(self, field: str, own: PlacedValue) -> bool:
+        """True if the rules' value stands on the line of its party's label, or is a surname that is said behind `Frau`
+        or `Herr`: what the letter says itself."""
+        if field == _NAMES[0]:
+            name = self.sheet.text[self.words[own.first].start : self.words[own.last].end]
+            return re.search(rf"\b(?:Frau|Herrn?)\s+{re.escape(name)}\b", self.sheet.text, re.IGNORECASE) is not None
+        party, _, part = field.partition(".")
+        if party not in _OTHER or self._said[f"{_OTHER[party == _OTHER[0]]}.{part}"][own.first]:
+            return False  # of both parties: the network tells whose it is
+        return f"owner {party}" in self._labelled.get(self.words[own.first].line, ())
 
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
@@ -417,6 +486,10 @@ class ValueFeatures:
             value = f"{value})" if closed else value[: value.rfind("(")].rstrip()
         if value.endswith(".") and len(value.split()[-1]) > 4:
             value = value[:-1]
+        if field in _PEOPLE:
+            value = without_salutation(value)
+            if all(TITLE.fullmatch(one) or len(one) < 2 for one in value.replace(".", " ").split()):
+                return None
         form = _FORMS.get(field.partition(".")[2])
         return value if value and (form is None or form.fullmatch(value)) else None
 
@@ -515,17 +588,27 @@ def value_tagger() -> ValueTagger:
         return ValueTagger.load(path)
 
 
-def _best(likely: Numbers, field: int) -> PlacedValue:
+def _best(features: ValueFeatures, likely: Numbers, field: int) -> PlacedValue:
     """The likeliest place of a field: as probable as the least probable of its words, and of its end."""
+    divided = [LEARNED[field] in _PEOPLE and ("\n" in one.gap or one.gap[:2] == "  ") for one in features.words]
     begins, within, outside = likely[:, 1 + 2 * field], likely[:, 2 + 2 * field], likely[:, 0]
     found = PlacedValue(0.0, 0, 0)
     for first in np.argsort(-begins)[:BEGINNINGS].tolist():
         last = first
         while last + 1 < len(likely) and within[last + 1] > max(GOES_ON, float(outside[last + 1])):
+            if divided[last + 1]:
+                break
             last += 1
         states = (float(begins[first]), *within[first + 1 : last + 1].tolist(), _ends(likely, last))
         found = max(found, PlacedValue(min(states), first, last))
-    return found
+    if LEARNED[field] not in _HOUSES or not len(likely):
+        return found
+    last, another = found.last, likely[:, 1::2].max(axis=1) >= ANOTHER
+    while last + 1 < len(likely) and features.words[last + 1].piece == features.words[last].piece:
+        if another[last + 1]:
+            break
+        last += 1
+    return found._replace(last=last)
 
 
 def _of_rules(features: ValueFeatures, likely: Numbers, field: int) -> PlacedValue | None:
@@ -552,18 +635,19 @@ def settled(
     likely = (tagger or value_tagger()).judge(features)
     found: dict[str, str | None] = {}
     for n, field in enumerate(LEARNED) if len(likely) else ():
-        if field in _BY_RULES:
+        if field in _BY_FORM:
             continue
-        place, own = _best(likely, n), _of_rules(features, likely, n)
+        place, own = _best(features, likely, n), _of_rules(features, likely, n)
         if value_in(form, field) is None:
             taken = place.likely >= FILL
-        elif own is None:
+        elif own is None or field in _KEPT or features.is_told(field, own):
             continue
         else:
             within = all(features.said(at, field) for at in range(place.first, place.last + 1))
             taken = own.likely <= DOUBTED and place.likely >= CHANGE and not within
             greeted = features.words[own.first].line == features.sheet.greeting
-            if field in _GUESSED and not greeted and own.likely <= DENIED and place.likely < NOWHERE:
+            named = _PRACTICE.match(value_in(form, field) or "") is not None
+            if field in _GUESSED and not (greeted or named) and own.likely <= DENIED and place.likely < NOWHERE:
                 found[field] = None
         if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
             found[field] = value

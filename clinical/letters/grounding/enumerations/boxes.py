@@ -16,6 +16,8 @@ State = Literal["ticked", "empty"]
 _BOX = re.compile(
     r"\[\s?(?P<a>[xX✓✔]?)\s?\]|\((?P<b>[xX✓✔])\)|(?<!\w)\(\s\)|(?P<full>[☒☑■✓✔●])|(?P<none>[☐□◻○])|(?<!\S)_{2,}(?=\s)"
 )
+_BARE = re.compile(r"(?<!\S)(?:(?P<full>[xX])|(?P<none>[oO]))(?=\s[^\W\d_])(?P<a>)(?P<b>)")
+"""Boxes typed as characters, two or more in a row: `o Notfall   o dringend   x Wahl`."""
 _TICK_IN_CELL = re.compile(r"\s*(?:[xX✓✔☒☑■●]|\[\s?[xX✓✔]\s?\]|ja)\s*")
 _STRUCK = re.compile(r"~~|[\u0335\u0336]|--(?=\w)|(?<=\w)--")
 _YES = re.compile(r"\s*:?\s*ja\b", re.IGNORECASE)
@@ -34,10 +36,16 @@ def state_of(source: SourceText, place: range) -> State | None:
     line = source.text[start:end]
     if _STRUCK.search(source.text, max(start, source.start[place[0]] - 2), min(end, last + 3)):
         return "empty"
-    boxes = list(_BOX.finditer(line))
+    boxes = _boxes(line)
     if boxes:
         return _of_row(line, boxes, first - start, last - start)
     return _of_column(source.text, line, start, first)
+
+
+def _boxes(line: str) -> list[re.Match[str]]:
+    found = list(_BOX.finditer(line))
+    bare = [] if found else list(_BARE.finditer(line))
+    return bare if len(bare) > 1 else found
 
 
 def _of_row(line: str, boxes: list[re.Match[str]], first: int, last: int) -> State | None:

@@ -174,10 +174,14 @@ def _is_conditional(source: SourceText, first: int) -> bool:
     for k in range(first - 1, max(-1, first - 5), -1):
         if source.gaps[k + 1] >= COLON:
             return False
-        until_a_day = source.words[k] == "bis" and source.words[k + 1][0] == "#"
+        until_a_day = source.words[k] == "bis" and any(map(_is_day, source.words[k + 1 : k + 3]))
         if says("@conditional", source.words[k]) and not until_a_day:
             return True
     return False
+
+
+def _is_day(word: str) -> bool:
+    return word[0] == "#" or word == "heute"
 
 
 def _is_choice(source: SourceText, field: str, place: range) -> bool:

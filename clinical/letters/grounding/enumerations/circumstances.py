@@ -215,8 +215,8 @@ class Circumstances:
 
     def _with_us(self, place: range, sentence: range) -> bool:
         """`seit dem 14. April bei uns stationär`: a stay that goes on where the letter is written."""
-        near = self.source.words[max(sentence[0], place[0] - 3) : min(sentence[-1] + 1, place[-1] + 5)]
-        return any(word in ("uns", "unserer", "unserem") for word in near)
+        near = self.source.words[max(sentence[0], place[0] - 6) : min(sentence[-1] + 1, place[-1] + 5)]
+        return any(word in ("wir", "uns", "unserer", "unserem") for word in near)
 
     def _some_time_ago(self, k: int) -> bool:
         return any(says("@span", word) for word in self.source.words[k + 1 : k + 4])
@@ -231,7 +231,7 @@ class Circumstances:
         return bool(days) or self._names_a_past_year(field, sentence)
 
     def _days_of(self, sentence: range, latest: date) -> list[date]:
-        """The days a sentence names that may be those of a stay: not those of a birth."""
+        """The days a sentence names that may be those of a stay: not those of a birth (`Anna Kern (3.4.1951) kam`)."""
         source, found = self.source, []
         told = any(says("@past_verb", source.words[k]) for k in sentence)
         start, end = source.start[sentence[0]], source.end[sentence[-1]]
@@ -239,7 +239,9 @@ class Circumstances:
             if one.start > end:
                 break
             day = one.iso()
-            if day and not one.birth and (told or latest.year - int(day[:4]) < OLDEST_STAY):
+            recent = day and latest.year - int(day[:4]) < OLDEST_STAY
+            in_brackets = source.text[max(0, one.start - 2) : one.start].rstrip(" *").endswith("(")
+            if day and not one.birth and (recent or (told and not in_brackets)):
                 found.append(date.fromisoformat(day))
         return found
 
@@ -277,6 +279,9 @@ class Circumstances:
             return True
         if referred:
             return False
+        seen = any(says("@seen", words_of[k]) for k in sentence) and self._with_us(place, sentence)
+        if words_of[place[-1]].endswith("sprechstunde") and not seen:
+            return True  # only a referral asks for one
         return self._under_a_plan(place) or any(says("@plan", words_of[k]) for k in sentence)
 
     def _under_a_plan(self, place: range) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from clinical.claims import either
 from clinical.letters.layout import CLOSING, is_note
 from clinical.letters.reader.kinds import kind_of
-from clinical.letters.reader.names import doctor_in, same_person, strip_titles
+from clinical.letters.reader.names import doctor_in, given, is_name_word, same_person, strip_titles
 from clinical.letters.reader.parties.head import (
     ADDRESSED,
     FIRST_LINES,
@@ -36,6 +36,9 @@ from clinical.letters.reader.parties.recipient import Recipient
 _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
 _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
 """Labels that stand in letterheads."""
+_SURNAME = re.compile(r"((?:[A-ZÄÖÜ]\.\s?)?([^\W\d_a-zäöü][\w'’-]{2,24}))(?:,\s(?:[A-ZÄÖÜ][\w.]+)(?:\s[\w.]+)?)?")
+_SIGNING_LINES = 2
+"""Lines under the closing formula, or at the end of a letter without one, in which a surname alone signs."""
 _FOOTER = re.compile(
     rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
     r"beilage|anlage|kopie|durchschrift|verteiler|^cc\b|seite \d|ergeht an|"
@@ -58,7 +61,8 @@ _WRITTEN_BY = re.compile(
 )
 """Place and day, or who the writer is, before the name."""
 _PERFORMED = re.compile(
-    r"^\s*(?:Operateur|Operateurin|Untersucher|Untersucherin|Befunder|Befunderin|Operateur/in|Untersucher/in)\s*:\s*(.+)"
+    r"^\s*(?:Operateur|Operateurin|Untersucher|Untersucherin|Befunder|Befunderin|Operateur/in|Untersucher/in|"
+    r"Zuständiger?\s(?:Arzt|Ärztin)|Arzt|Ärztin)(?:\s*:\s*|\t|\s{2,})(.+)"
 )
 """Roles of those who did what is reported, and sign where nobody else does."""
 _ROLE = re.compile(
@@ -76,6 +80,11 @@ _FOOT_MOST = 300
 """Characters of a line of the foot that are read."""
 _DATED_MOST = 30
 """Characters of a cell that only says when it was signed."""
+_GREETS = re.compile(
+    r"^(?:[\w+&.!]+,?\s){0,4}?(?:gr(?:u|ü|ue)(?:ss|ß)e?n?|m\.?f\.?k?\.?g\.?|danke?)[\s,!.]+(?=(?-i:[^\W\d_a-zäöü]))",
+    re.IGNORECASE,
+)
+"""A short closing formula before the name on its line: `Danke und Gruss, A. Kern`."""
 _FAMILIAR = re.compile(r"^(?:Dein|Deine|Ihr|Ihre|Euer|Eure)\s+")
 
 
@@ -133,9 +142,11 @@ class Sender:
 
     @cached_property
     def _letterhead_lines(self) -> list[str]:
-        """The lines of the head that are neither the recipient's, the patient's nor a label's."""
+        """The lines of the head that are neither the recipient's, the patient's nor a label's, nor a house under
+        `Einsender`."""
         lines: list[str] = []
         taken = {one.at for one in self.sheet.labelled if one.field not in _OF_LETTERHEAD}
+        answered = {line for line in self.head.answered() if CLINIC.search(line) or HOUSE.search(line)}
         for number, block in enumerate(self.head.blocks):
             mine = self.head.lines(block)
             if self._holds_recipient(number, mine):
@@ -147,7 +158,9 @@ class Sender:
             lines += [
                 self.sheet.lines[n].strip()
                 for n in block[:_LETTERHEAD_MOST]
-                if n not in taken and self._is_of_letterhead(self.sheet.lines[n].strip())
+                if n not in taken
+                and self.sheet.lines[n].strip() not in answered
+                and self._is_of_letterhead(self.sheet.lines[n].strip())
             ]
         return lines
 
@@ -195,6 +208,7 @@ class Sender:
             cells = re.split(r"\t|\s{3,}", _WRITTEN_BY.sub("", _FAMILIAR.sub("", line)))
             signed = (_SIGNED_BY.sub("", one) for one in cells if not is_dated(one) or len(one) > _DATED_MOST)
             line = next((one for one in signed if one), "")
+            line = _GREETS.sub("", line) if n == start else line
             if not line or _FOOTER.search(line) or len(line) > 160 or _OF_ANOTHER.match(line):
                 continue
             if titled := doctor_in(line):
@@ -205,14 +219,16 @@ class Sender:
         return bare
 
     def _named(self, found: Contact, signed: str | None) -> Contact:
-        """The signature's name, or the letterhead's where it names the same person in full."""
+        """The signature's name, or the letterhead's where it names the same person with a title that is not signed."""
         if signed is None:
             named = Contact(name=self._signing_person()).filled(found)
-            return named if named.name else Contact(name=self._performing()).filled(named)
+            named = named if named.name else Contact(name=self._performing()).filled(named)
+            return named if named.name else Contact(name=self._surname()).filled(named)
+        titled = doctor_in(signed) is not None
         whole = next((one for one in self._people if same_person(one, signed) and len(one) >= len(signed)), None)
-        if whole is not None:
+        if whole is not None and not titled:
             return Contact(name=whole).filled(found)
-        if found.name is not None and same_person(found.name, signed) and len(found.name) >= len(signed):
+        if found.name is not None and not titled and same_person(found.name, signed) and len(found.name) >= len(signed):
             return found
         if found.name is not None and doctor_in(signed) is None and len(signed.split()) < 2:
             return found
@@ -242,6 +258,17 @@ class Sender:
             if doctor_in(one) and strip_titles(one).split()[-1] in line and len(line) < 90
         )
         return next(alone, None) or next(within, None)
+
+    def _surname(self) -> str | None:
+        """A surname alone under the closing formula, or at the end, what its bearer is behind it: `Kern, Arzt`."""
+        sheet = self.sheet
+        told = [line.strip() for line in sheet.lines[min(sheet.closing + 1, len(sheet.lines)) :] if line.strip()]
+        last = [line.strip() for line in sheet.lines if line.strip()][-_SIGNING_LINES:]
+        for line in told[:_SIGNING_LINES] or last:
+            found = _SURNAME.fullmatch(_SIGNED_BY.sub("", _FAMILIAR.sub("", line)))
+            if found and is_name_word(found[2]) and given(found[2]) <= 0 and not self.head.is_patient(found[2]):
+                return found[1]
+        return None
 
     def _performing(self) -> str | None:
         """The one who operated or examined."""
