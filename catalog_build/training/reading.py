@@ -79,11 +79,13 @@ class _Asked(NamedTuple):
 
     @property
     def inputs(self) -> list[WrittenInput]:
-        return [one for one in written_inputs() if one.source in self.names]
+        names = self.names
+        return [one for one in written_inputs() if one.source in names]
 
     def blind(self) -> SearchIndex:
         """The artifact's index that has learned nothing from these authors."""
-        theirs = [one for one in load_authored(self.artifact) if one.authors <= self.names]
+        names = self.names
+        theirs = [one for one in load_authored(self.artifact) if one.authors <= names]
         return read_by(index_without(SearchIndex.load(self.artifact), theirs), self.tagger, unfitted(self.reranker))
 
 
