@@ -95,7 +95,7 @@ class _Scopes:
             if one.cue_tokens:
                 self.begins.setdefault(one.first, []).append(number)
         self.divided = [*source.ends_clause]
-        """Whether a statement ends before each token: a sentence, an item of a list, or a new labelled value."""
+        """The ends of statements, told before each token: a sentence, an item of a list, or a new labelled value."""
         for i in range(len(source.words) - 1):
             if source.gaps[i + 1] == COLON and source.gaps[i] >= COMMA and i not in self.cue_tokens:
                 self.divided[i] = True
