@@ -35,7 +35,7 @@ half its words were strange to search, which to a stranger's reader they are not
 
 
 def train_reading(artifact: Path) -> Confidence:
-    """The artifact's second stage, fitted anew. Deterministic; half an hour on two cores with the full catalog.
+    """The artifact's second stage, fitted anew. Deterministic; twenty minutes on two cores with the full catalog.
     Raises SettingError for an artifact without one."""
     index = SearchIndex.load(artifact)
     if index.confidence is None:
