@@ -11,6 +11,7 @@ nothing of these.
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -79,13 +80,11 @@ class _Asked(NamedTuple):
 
     @property
     def inputs(self) -> list[WrittenInput]:
-        names = self.names
-        return [one for one in written_inputs() if one.source in names]
+        return [one for one in written_inputs() if one.source in self.names]
 
     def blind(self) -> SearchIndex:
         """The artifact's index that has learned nothing from these authors."""
-        names = self.names
-        theirs = [one for one in load_authored(self.artifact) if one.authors <= names]
+        theirs = [one for one in load_authored(self.artifact) if one.authors <= self.names]
         return read_by(index_without(SearchIndex.load(self.artifact), theirs), self.tagger, unfitted(self.reranker))
 
 
@@ -97,6 +96,7 @@ def _found(asked: _Asked) -> FoundMentions:
     return written_examples(asked.blind(), asked.inputs)
 
 
+@cache
 def _half(number: int) -> frozenset[str]:
-    """Every other author."""
+    """Every other author; asked of each word of the index, and every author's file is read for it."""
     return frozenset(sorted(read("train"))[number::HALVES])

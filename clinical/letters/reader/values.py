@@ -68,12 +68,9 @@ _NAMES: Final = ("patient.nachname", "patient.vorname")
 _SIGNS: Final = "absender.name"
 _PEOPLE: Final = frozenset((*_NAMES, _SIGNS, "empfaenger.name"))
 """Fields whose value stands on one line, in one of its columns."""
-_ADDRESSES: Final = frozenset(
-    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("strasse", "plz", "ort")
-)
-_HOUSES: Final = frozenset(
-    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("institution", "abteilung")
-)
+_PARTIES: Final = ("absender", "empfaenger")
+_ADDRESSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("strasse", "plz", "ort"))
+_HOUSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("institution", "abteilung"))
 """Fields whose value ends with its piece of the line, or where another value begins."""
 ANOTHER: Final = 0.5
 """Probability from which a word begins another value."""
@@ -87,8 +84,7 @@ _GUESSED: Final = frozenset((*(_HOUSES - {"empfaenger.institution"}), "empfaenge
 another thing; the others they find by label and form."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
-_OTHER: Final = ("absender", "empfaenger")
-_OWNERS: Final = frozenset(f"owner {one}" for one in _OTHER)
+_OWNERS: Final = frozenset(f"owner {one}" for one in _PARTIES)
 _PRACTICE: Final = re.compile(r"(?:Praxis|Ordination)\b")
 """Houses that are named after their doctor, as the letter itself is."""
 _BY_FORM: Final = frozenset(("absender.email", "empfaenger.email"))
@@ -450,8 +446,8 @@ class ValueFeatures:
         line = self.words[place.first].line
         owners = [one for one in self._labelled.get(line, ()) if one in _OWNERS]
         party, _, part = field.partition(".")
-        if party in _OTHER:
-            other = _OTHER[party == _OTHER[0]]
+        if party in _PARTIES:
+            other = _PARTIES[party == _PARTIES[0]]
             others = self._said[f"{other}.{part}"]
             if part == "institution" and self._block(line) in {
                 self._block(self.words[n].line) for n, said in enumerate(self._said[f"{other}.name"]) if said
@@ -470,7 +466,7 @@ class ValueFeatures:
             name = self.sheet.text[self.words[own.first].start : self.words[own.last].end]
             return re.search(rf"\b(?:Frau|Herrn?)\s+{re.escape(name)}\b", self.sheet.text, re.IGNORECASE) is not None
         party, _, part = field.partition(".")
-        if party not in _OTHER or self._said[f"{_OTHER[party == _OTHER[0]]}.{part}"][own.first]:
+        if party not in _PARTIES or self._said[f"{_PARTIES[party == _PARTIES[0]]}.{part}"][own.first]:
             return False  # of both parties: the network tells whose it is
         return f"owner {party}" in self._labelled.get(self.words[own.first].line, ())
 
@@ -590,13 +586,13 @@ def value_tagger() -> ValueTagger:
 
 def _best(features: ValueFeatures, likely: Numbers, field: int) -> PlacedValue:
     """The likeliest place of a field: as probable as the least probable of its words, and of its end."""
-    divided = [LEARNED[field] in _PEOPLE and ("\n" in one.gap or one.gap[:2] == "  ") for one in features.words]
     begins, within, outside = likely[:, 1 + 2 * field], likely[:, 2 + 2 * field], likely[:, 0]
     found = PlacedValue(0.0, 0, 0)
     for first in np.argsort(-begins)[:BEGINNINGS].tolist():
         last = first
         while last + 1 < len(likely) and within[last + 1] > max(GOES_ON, float(outside[last + 1])):
-            if divided[last + 1]:
+            gap = features.words[last + 1].gap
+            if LEARNED[field] in _PEOPLE and ("\n" in gap or gap[:2] == "  "):
                 break
             last += 1
         states = (float(begins[first]), *within[first + 1 : last + 1].tolist(), _ends(likely, last))

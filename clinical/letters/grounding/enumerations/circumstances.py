@@ -279,9 +279,10 @@ class Circumstances:
             return True
         if referred:
             return False
-        seen = any(says("@seen", words_of[k]) for k in sentence) and self._with_us(place, sentence)
-        if words_of[place[-1]].endswith("sprechstunde") and not seen:
-            return True  # only a referral asks for one
+        if words_of[place[-1]].endswith("sprechstunde"):  # only a referral asks for one
+            seen = any(says("@seen", words_of[k]) for k in sentence) and self._with_us(place, sentence)
+            if not seen:
+                return True
         return self._under_a_plan(place) or any(says("@plan", words_of[k]) for k in sentence)
 
     def _under_a_plan(self, place: range) -> bool:
