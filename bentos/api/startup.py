@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ from clinical.tracing import end_export, export_to
 log = logging.getLogger("befund")
 
 RETRY_SECONDS = 5.0
+FIRST_SECONDS = 30.0
+"""Longer than a catalog takes to load on a busy machine; a key store that does not even refuse is not waited for."""
 SQLITE_THREADS, SERVER_THREADS = 1, 4
 """Threads that talk to the key store. SQLite has one writer at a time, and threads of one process that compete for it
 only sleep; towards a database server several keep one slow statement from stopping the others."""
@@ -38,7 +40,11 @@ only sleep; towards a database server several keep one slow statement from stopp
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Open everything in the background; until then health says `starting` and requests are answered 503."""
+    """Open everything; no connection is taken until that is done or has failed once, for FIRST_SECONDS at the longest.
+
+    From then on it is tried in the background: health says `starting` and requests are answered 503. Workers share one
+    port: one that took connections while it loads would refuse what its neighbour, ready already, could answer.
+    """
     # The server's own access log holds paths and query strings; ours (edge.py) does not.
     logging.getLogger("uvicorn.access").disabled = True
     RESTARTS.inc(forget_the_dead())
@@ -48,8 +54,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.pool = ThreadPoolExecutor(threads, thread_name_prefix="keys")
     app.state.admissions = Admissions(app.state.pool, threads)
     take_files()
-    starting, watching = asyncio.create_task(_start(app)), asyncio.create_task(_watch_connections())
+    tried = asyncio.Event()
+    starting, watching = asyncio.create_task(_start(app, tried)), asyncio.create_task(_watch_connections())
     try:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(tried.wait(), FIRST_SECONDS)
         async with app.state.agents.running():
             with app.state.draining.on_sigterm():
                 yield
@@ -77,25 +86,27 @@ async def _watch_connections(pause: float = RETRY_SECONDS) -> None:
         await asyncio.sleep(pause)
 
 
-async def _start(app: FastAPI) -> None:
+async def _start(app: FastAPI, tried: asyncio.Event) -> None:
+    """Open keys and catalog, then the letters; `tried` is set when requests can be answered or a first try failed."""
     settings: Settings = app.state.settings
     serves_alone = app.state.index is None  # else the process is another's, which outlives the application
-    app.state.keys = await _until_done(lambda: open_keys(settings))
+    app.state.keys = await _until_done(lambda: open_keys(settings), tried)
     if "coding" not in app.state.parts:
         log.info("ready: %s", ", ".join(app.state.parts))
     else:
         if serves_alone:
-            take(app.state, await _until_done(lambda: load_indexes(folders_of(settings))))
+            take(app.state, await _until_done(lambda: load_indexes(folders_of(settings)), tried))
             keep_loaded()
         log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
+    tried.set()
     if "extraction" in app.state.parts:
-        await _until_done(load_letters)
+        await _until_done(load_letters, tried)
         if serves_alone:
             keep_loaded()
 
 
-async def _until_done(step: Callable[[], Any], pause: float = RETRY_SECONDS) -> Any:
-    """Run `step` in a thread until it succeeds, whatever it fails of; say once why it does not."""
+async def _until_done(step: Callable[[], Any], tried: asyncio.Event, pause: float = RETRY_SECONDS) -> Any:
+    """Run `step` in a thread until it succeeds, whatever it fails of; say once why it does not, and set `tried`."""
     said = ""
     while True:
         try:
@@ -106,6 +117,7 @@ async def _until_done(step: Callable[[], Any], pause: float = RETRY_SECONDS) -> 
             if sentence != said:
                 log.error("not ready: %s", sentence)
                 said = sentence
+            tried.set()
             await asyncio.sleep(pause)
 
 

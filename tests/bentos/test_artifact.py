@@ -47,6 +47,13 @@ def test_an_artifact_that_cannot_be_used_is_said_once_and_requests_are_503(spoil
     assert "build it again" in said[0]
 
 
+def test_no_connection_is_taken_before_the_artifact_is_there(starter_artifact, make_settings, key):
+    """Workers share a port: one that still loads would refuse what another could answer."""
+    with running(make_settings(catalog=starter_artifact), None, key) as client:
+        assert client.get("/internal/readyz").status_code == 200
+        assert ask(client, "Essentielle Hypertonie")[1].codes
+
+
 def test_a_good_artifact_put_in_its_place_is_taken_up_without_a_restart(starter_artifact, make_settings, key, tmp_path):
     folder = tmp_path / "later"
     with running(make_settings(catalog=folder), None, key) as client:

@@ -125,27 +125,30 @@ def test_a_start_refuses_until_it_can_answer_and_open_streams_end_in_words_at_si
 
 async def _stopped(base: str, key: str, server: subprocess.Popen[bytes], count: int) -> list[str]:
     """The end of each stream, when the server is told to stop once all of them show their first tier."""
-    shown = asyncio.Semaphore(0)
     limits = httpx2.Limits(max_connections=None)
     headers = {"Authorization": f"Bearer {key}"}
 
-    async def one(client: httpx2.AsyncClient) -> str:
-        decoder, last = Decoder(), None
+    async def one(client: httpx2.AsyncClient, shown: asyncio.Event) -> str:
+        decoder, last, status = Decoder(), None, None
         try:
             async with client.stream("POST", f"{base}/api/deep-research", json={"query": "Husten"}) as answer:
+                status = answer.status_code
                 async for chunk in answer.aiter_bytes():
                     for last in decoder.feed(chunk):
                         if isinstance(last, PartialEvent):
-                            shown.release()
+                            shown.set()
         except httpx2.HTTPError as error:
-            return type(error).__name__
-        return last.status if isinstance(last, StatusEvent) else "cut"
+            return f"{type(error).__name__} after {status}, {last}"
+        return last.status if isinstance(last, StatusEvent) else f"cut after {status}, {last}"
 
     async with httpx2.AsyncClient(headers=headers, timeout=150, trust_env=False, limits=limits) as client:
-        streams = [asyncio.create_task(one(client)) for _ in range(count)]
-        async with asyncio.timeout(150):
-            for _ in streams:
-                await shown.acquire()
+        shown = [asyncio.Event() for _ in range(count)]
+        streams = [asyncio.create_task(one(client, event)) for event in shown]
+        begun = asyncio.gather(*(event.wait() for event in shown))
+        await asyncio.wait([begun, *streams], timeout=150, return_when=asyncio.FIRST_COMPLETED)
+        early = [stream.result() for stream in streams if stream.done()]
+        assert not early, f"streams ended before the server was told to: {early}"
+        assert begun.done(), f"{sum(not event.is_set() for event in shown)} of {count} streams show nothing"
         _end(server)
         assert await _refused(base), "a new connection was neither answered nor refused"
         return await asyncio.gather(*streams)

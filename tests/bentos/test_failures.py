@@ -324,13 +324,14 @@ def test_a_failure_leaves_a_line_with_its_cause_and_moves_its_metric(kind, lines
 
 
 def test_a_start_heals_when_its_cause_is_gone(tmp_path):
-    """Whatever a step fails of, it is tried again."""
-    tries = []
+    """Whatever a step fails of, it is tried again; from its first failure on the server answers, if only 503."""
+    tries, tried = [], asyncio.Event()
 
     def step() -> str:
         tries.append(len(tries))
+        assert tried.is_set() == (len(tries) > 1)
         if len(tries) < 3:
             raise OSError("voll")
         return "there"
 
-    assert asyncio.run(_until_done(step, pause=0.0)) == "there"
+    assert asyncio.run(_until_done(step, tried, pause=0.0)) == "there"
