@@ -28,7 +28,6 @@ from clinical.contract import DocumentType
 from clinical.letters.labels import heading_field, label_of
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.kinds import SPECIALTY, kind_of
-from clinical.letters.reader.letter_dates import OTHER_ROLE
 from clinical.letters.reader.names import TITLE, doctor_in, given, is_name_word, without_salutation
 from clinical.letters.reader.parties.head import ADDRESSED, REACHED
 from clinical.letters.reader.parties.houses import (
@@ -64,33 +63,26 @@ VALUE_ROWS: Final = 1 << 15
 """Hashed features."""
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
-_NAMES: Final = ("patient.nachname", "patient.vorname")
-_SIGNS: Final = "absender.name"
-_PEOPLE: Final = frozenset((*_NAMES, _SIGNS, "empfaenger.name"))
+_PEOPLE: Final = frozenset(("patient.nachname", "patient.vorname", "absender.name", "empfaenger.name"))
 """Fields whose value stands on one line, in one of its columns."""
-_PARTIES: Final = ("absender", "empfaenger")
-_ADDRESSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("strasse", "plz", "ort"))
-_HOUSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("institution", "abteilung"))
+_HOUSES: Final = frozenset(
+    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("institution", "abteilung")
+)
 """Fields whose value ends with its piece of the line, or where another value begins."""
 ANOTHER: Final = 0.5
 """Probability from which a word begins another value."""
-FILL, CHANGE, DOUBTED = 0.7, 0.6, 0.3
-"""Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
-has less than the last (`python -m catalog_build statements --measure`)."""
-DENIED, NOWHERE = 0.02, 0.1
-"""Probabilities of the rules' value and of the likeliest place up to which there is no value."""
-_GUESSED: Final = frozenset((*(_HOUSES - {"empfaenger.institution"}), "empfaenger.name"))
-"""Fields of which a value of the rules may be none: most often what they take for a house, a part of one or a place is
-another thing; the others they find by label and form."""
+FILL, KEPT = 0.5, 0.02
+"""Probability from which the likeliest place is the value, and from which a house or address of the rules stays where
+no other place is likelier (`python -m catalog_build statements --measure`)."""
+_GUESSED: Final = frozenset(
+    one for one in LEARNED if one.endswith(("institution", "abteilung", "strasse", "plz", "ort"))
+) | {"empfaenger.name"}
+"""Fields of which a value of the rules may be none: they are told by place and form; the others have labels, and what
+the network has not seen in such a letter is right more often than not."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
-_OWNERS: Final = frozenset(f"owner {one}" for one in _PARTIES)
-_PRACTICE: Final = re.compile(r"(?:Praxis|Ordination)\b")
-"""Houses that are named after their doctor, as the letter itself is."""
 _BY_FORM: Final = frozenset(("absender.email", "empfaenger.email"))
 """Fields that the rules alone decide: no other word has their form."""
-_KEPT: Final = frozenset(("dokument.typ", _SIGNS))
-"""Fields of which a value of the rules stays: a title has its end from a list of kinds, who signs from the form."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
 """Lines that are read from the top: at most, behind the head, behind the salutation, at least."""
 ABOVE_CLOSING, FOOT_LINES = 3, 18
@@ -113,10 +105,6 @@ _INSURER: Final = re.compile(
 )
 """Words of the names of those who pay."""
 _FIRST_CELL: Final = re.compile(r":|\t|\s{2,}")
-_WITHIN: Final = re.compile(r"[a-zäöüß]\s(?:am|vom|bis|von|seit)\s*$")
-"""Words before a day within a sentence."""
-_ROLE: Final = 60
-"""Characters before a day that say what happened on it."""
 _PROSE: Final = 160
 """Characters of a line from which on it is prose."""
 _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -323,9 +311,6 @@ class ValueFeatures:
         blocks = self.sheet.blocks(0, len(self.sheet.lines))
         return {n: (number, n - one.start, len(one)) for number, one in enumerate(blocks) for n in one}
 
-    def _block(self, line: int) -> int:
-        return self._blocks[line][0] if line in self._blocks else -1 - line
-
     @cached_property
     def _labelled(self) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
@@ -432,43 +417,6 @@ class ValueFeatures:
                 while last + 1 < len(said) and said[last + 1] == 2:
                     last += 1
                 yield first, last
-
-    def is_anothers(self, field: str, place: PlacedValue) -> bool:
-        """True for a party's address on a line that names the patient or has the other party's label, for what the
-        rules hold for the other party's, for words of the patient's other name, and for the day of something else than
-        the letter."""
-        if field == "dokument.datum":
-            before = self.sheet.text[: self.words[place.first].start].rpartition("\n")[2]
-            return OTHER_ROLE.search(before[-_ROLE:]) is not None or _WITHIN.search(before) is not None
-        if field in _NAMES:
-            other = _NAMES[field == _NAMES[0]]
-            return any(self._said[other][n] for n in range(place.first, place.last + 1))
-        line = self.words[place.first].line
-        owners = [one for one in self._labelled.get(line, ()) if one in _OWNERS]
-        party, _, part = field.partition(".")
-        if party in _PARTIES:
-            other = _PARTIES[party == _PARTIES[0]]
-            others = self._said[f"{other}.{part}"]
-            if part == "institution" and self._block(line) in {
-                self._block(self.words[n].line) for n, said in enumerate(self._said[f"{other}.name"]) if said
-            }:
-                return True
-            if (owners and f"owner {party}" not in owners) or any(others[place.first : place.last + 1]):
-                return True
-        return field in _ADDRESSES and any(
-            said and self.words[n].line == line for n, said in enumerate(self._said[_NAMES[0]])
-        )
-
-    def is_told(self, field: str, own: PlacedValue) -> bool:
-        """True if the rules' value stands on the line of its party's label, or is a surname that is said behind `Frau`
-        or `Herr`: what the letter says itself."""
-        if field == _NAMES[0]:
-            name = self.sheet.text[self.words[own.first].start : self.words[own.last].end]
-            return re.search(rf"\b(?:Frau|Herrn?)\s+{re.escape(name)}\b", self.sheet.text, re.IGNORECASE) is not None
-        party, _, part = field.partition(".")
-        if party not in _PARTIES or self._said[f"{_PARTIES[party == _PARTIES[0]]}.{part}"][own.first]:
-            return False  # of both parties: the network tells whose it is
-        return f"owner {party}" in self._labelled.get(self.words[own.first].line, ())
 
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
@@ -633,18 +581,12 @@ def settled(
     for n, field in enumerate(LEARNED) if len(likely) else ():
         if field in _BY_FORM:
             continue
-        place, own = _best(features, likely, n), _of_rules(features, likely, n)
-        if value_in(form, field) is None:
-            taken = place.likely >= FILL
-        elif own is None or field in _KEPT or features.is_told(field, own):
-            continue
-        else:
-            within = all(features.said(at, field) for at in range(place.first, place.last + 1))
-            taken = own.likely <= DOUBTED and place.likely >= CHANGE and not within
-            greeted = features.words[own.first].line == features.sheet.greeting
-            named = _PRACTICE.match(value_in(form, field) or "") is not None
-            if field in _GUESSED and not (greeted or named) and own.likely <= DENIED and place.likely < NOWHERE:
-                found[field] = None
-        if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
+        place, own, known = _best(features, likely, n), _of_rules(features, likely, n), 0.0
+        if value_in(form, field) is not None:
+            known = own.likely if own else FILL  # what stands in no word that was read is not judged
+        is_part = own is not None and all(features.said(at, field) for at in range(place.first, place.last + 1))
+        is_sure = place.likely >= FILL
+        value = features.text(field, place) if is_sure and place.likely > known and not is_part else None
+        if value is not None or (field in _GUESSED and known < KEPT and own and not (is_sure and is_part)):
             found[field] = value
     return found
