@@ -34,7 +34,7 @@ from clinical.letters import (
 
 SIZE: Final = 64
 """Numbers of a word's vector."""
-NETS: Final = 1
+NETS: Final = 2
 """Networks that judge together."""
 ROUNDS, RATE, DECAY, BATCH = 16, 4e-3, 1e-5, 8
 """Rounds over all letters, the highest rate of learning, the decay of weights, and letters of a step."""

@@ -28,6 +28,7 @@ from clinical.contract import DocumentType
 from clinical.letters.labels import heading_field, label_of
 from clinical.letters.layout import LetterLayout
 from clinical.letters.reader.kinds import SPECIALTY, kind_of
+from clinical.letters.reader.letter_dates import OTHER_ROLE
 from clinical.letters.reader.names import TITLE, doctor_in, given, is_name_word, without_salutation
 from clinical.letters.reader.parties.head import ADDRESSED, REACHED
 from clinical.letters.reader.parties.houses import (
@@ -40,6 +41,7 @@ from clinical.letters.reader.parties.houses import (
     PLACE,
     STREET_NAMED,
 )
+from clinical.letters.reader.parties.sender import OF_ANOTHER
 from clinical.text import DateMention, dates_of
 
 Numbers = NDArray[np.float32]
@@ -63,24 +65,31 @@ VALUE_ROWS: Final = 1 << 15
 """Hashed features."""
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
-_PEOPLE: Final = frozenset(("patient.nachname", "patient.vorname", "absender.name", "empfaenger.name"))
+_NAMES: Final = ("patient.nachname", "patient.vorname")
+_PEOPLE: Final = frozenset((*_NAMES, "absender.name", "empfaenger.name"))
 """Fields whose value stands on one line, in one of its columns."""
-_HOUSES: Final = frozenset(
-    f"{party}.{one}" for party in ("absender", "empfaenger") for one in ("institution", "abteilung")
-)
+_PARTIES: Final = ("absender", "empfaenger")
+_OWNERS: Final = frozenset(f"owner {one}" for one in _PARTIES)
+_HOUSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("institution", "abteilung"))
 """Fields whose value ends with its piece of the line, or where another value begins."""
 ANOTHER: Final = 0.5
 """Probability from which a word begins another value."""
 FILL, KEPT = 0.5, 0.02
-"""Probability from which the likeliest place is the value, and from which a house or address of the rules stays where
-no other place is likelier (`python -m catalog_build statements --measure`)."""
+"""Probability from which the likeliest place is the value, and from which the rules' value counts where no other place
+is likelier (`python -m catalog_build statements --measure`)."""
+_ADDRESS: Final = ("strasse", "plz", "ort")
 _GUESSED: Final = frozenset(
-    one for one in LEARNED if one.endswith(("institution", "abteilung", "strasse", "plz", "ort"))
-) | {"empfaenger.name"}
-"""Fields of which a value of the rules may be none: they are told by place and form; the others have labels, and what
-the network has not seen in such a letter is right more often than not."""
+    (
+        *("dokument.typ", "versicherung.name", "empfaenger.name", "empfaenger.telefon"),
+        *(one for one in LEARNED if one.endswith(("institution", "abteilung", *_ADDRESS))),
+    )
+)
+"""Fields of which a value of the rules may be none, told by place and form; the others have labels, and what the
+network has not seen in such a letter is right more often than not."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
+_SIGNS: Final = "absender.name"
+"""Who signs: a name that the rules found in the signature stays, for the letterhead names others as well."""
 _BY_FORM: Final = frozenset(("absender.email", "empfaenger.email"))
 """Fields that the rules alone decide: no other word has their form."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
@@ -105,6 +114,10 @@ _INSURER: Final = re.compile(
 )
 """Words of the names of those who pay."""
 _FIRST_CELL: Final = re.compile(r":|\t|\s{2,}")
+_WITHIN: Final = re.compile(r"[a-zäöüß]\s(?:am|vom|bis|von|seit)\s*$")
+"""Words before a day within a sentence."""
+_ROLE: Final = 60
+"""Characters before a day that say what happened on it."""
 _PROSE: Final = 160
 """Characters of a line from which on it is prose."""
 _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -418,6 +431,25 @@ class ValueFeatures:
                     last += 1
                 yield first, last
 
+    def is_anothers(self, field: str, place: PlacedValue) -> bool:
+        """True for the day of something else than the letter, words of the patient's other name, a party's value on a
+        line with another's label (`Kopie:`), and its address on the line that names the patient."""
+        word, party = self.words[place.first], field.partition(".")[0]
+        if field == "dokument.datum":
+            before = self.sheet.text[: word.start].rpartition("\n")[2]
+            return OTHER_ROLE.search(before[-_ROLE:]) is not None or _WITHIN.search(before) is not None
+        if field in _NAMES:
+            other = _NAMES[field == _NAMES[0]]
+            return any(self._said[other][place.first : place.last + 1])
+        owners = [one for one in self._labelled.get(word.line, ()) if one in _OWNERS]
+        if party in _PARTIES and owners and f"owner {party}" not in owners:
+            return True
+        if party == "absender" and OF_ANOTHER.match(self.sheet.lines[word.line].strip()[:LINE_MAX]):
+            return True
+        is_address = field.endswith(_ADDRESS) and party in _PARTIES
+        named = (other.line for other, said in zip(self.words, self._said[_NAMES[0]], strict=True) if said)
+        return is_address and word.line in named
+
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
         start, end = self.words[place.first].start, self.words[place.last].end
@@ -579,14 +611,14 @@ def settled(
     likely = (tagger or value_tagger()).judge(features)
     found: dict[str, str | None] = {}
     for n, field in enumerate(LEARNED) if len(likely) else ():
-        if field in _BY_FORM:
+        if field in _BY_FORM or (field == _SIGNS and value_in(form, field) is not None):
             continue
-        place, own, known = _best(features, likely, n), _of_rules(features, likely, n), 0.0
-        if value_in(form, field) is not None:
-            known = own.likely if own else FILL  # what stands in no word that was read is not judged
-        is_part = own is not None and all(features.said(at, field) for at in range(place.first, place.last + 1))
-        is_sure = place.likely >= FILL
-        value = features.text(field, place) if is_sure and place.likely > known and not is_part else None
-        if value is not None or (field in _GUESSED and known < KEPT and own and not (is_sure and is_part)):
+        place, own, rule = _best(features, likely, n), _of_rules(features, likely, n), value_in(form, field)
+        known = 0.0 if rule is None else own.likely if own else FILL  # what stands in no word that was read: not judged
+        is_open = rule is None or (field in _GUESSED and known < KEPT)
+        is_part = not is_open and all(features.said(at, field) for at in range(place.first, place.last + 1))
+        is_better = place.likely >= FILL and place.likely > known and not is_part
+        value = features.text(field, place) if is_better and not features.is_anothers(field, place) else None
+        if value is not None or (rule is not None and is_open):
             found[field] = value
     return found
