@@ -224,12 +224,13 @@ def _statements(out: Path | None, measure: bool) -> None:
     except ModuleNotFoundError as error:
         raise _extra_missing(error) from None
     authors = read_letters("train")
+    heads = [letter for letters in read_letters("heads").values() for letter in letters]
     if measure:
         measured = {
             "statements": statements.left_out(authors),
             "questions": {"fragestellung": statements.questions_left_out(authors)},
             "entries": spans_left_out(authors),
-            "single values": values_left_out(authors),
+            "single values": values_left_out(authors, heads),
         }
         for of, sums in measured.items():
             for name, (right, wrong, missing) in sums.items():
@@ -245,7 +246,7 @@ def _statements(out: Path | None, measure: bool) -> None:
         statements.train_questions(every).save(out / QUESTION)
         statements.train_parts(one for letter in every for one in statements.part_lessons(letter)).save(out / PARTS)
         train_spans(authors).save(out / SPANS)
-        train_values(every).save(out / VALUES)
+        train_values([*every, *heads]).save(out / VALUES)
         click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")
 
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from clinical.errors import SourceError
 
-SPLITS: Final = ("train", "tune", "report")
+SPLITS: Final = ("train", "tune", "report", "heads")
+"""The last: of letters, files that hold heads and feet alone, to learn from."""
 DIVIDER: Final = re.compile(r"={3,}\s*")
 
 

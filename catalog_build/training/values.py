@@ -34,7 +34,7 @@ from clinical.letters import (
 
 SIZE: Final = 64
 """Numbers of a word's vector."""
-NETS: Final = 1
+NETS: Final = 2
 """Networks that judge together."""
 ROUNDS, RATE, DECAY, BATCH = 16, 4e-3, 1e-5, 8
 """Rounds over all letters, the highest rate of learning, the decay of weights, and letters of a step."""
@@ -219,11 +219,13 @@ def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[t
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
 
 
-def values_left_out(authors: Authors, nets: int = NETS) -> dict[str, tuple[int, int, int]]:
+def values_left_out(
+    authors: Authors, heads: Iterable[LabelledLetter] = (), nets: int = NETS
+) -> dict[str, tuple[int, int, int]]:
     """Right, wrong and missing values, by the rules alone and beside the networks; each group of authors by networks of
-    the others."""
+    the others and of `heads`."""
     sums = {"rules": [0, 0, 0], "values": [0, 0, 0]}
-    for read, others in left_out_values(authors, nets):
+    for read, others in left_out_values(authors, heads, nets):
         for of, changed in (("rules", {}), ("values", others)):
             for field in LEARNED:
                 have = changed[field] if field in changed else value_in(read.form, field)
@@ -232,13 +234,16 @@ def values_left_out(authors: Authors, nets: int = NETS) -> dict[str, tuple[int, 
     return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
 
 
-def left_out_values(authors: Authors, nets: int = NETS) -> Iterator[tuple[ReadLetter, dict[str, str | None]]]:
-    """Every letter as the rules read it, with what networks of other authors would change."""
+def left_out_values(
+    authors: Authors, heads: Iterable[LabelledLetter] = (), nets: int = NETS
+) -> Iterator[tuple[ReadLetter, dict[str, str | None]]]:
+    """Every letter as the rules read it, with what networks of other authors and of `heads` would change."""
     groups = [[letter for each in own.values() for letter in each] for own, _ in groups_of(authors)]
     known = [[*map(read_letter_by_rules, letters)] for letters in groups]
     lessons = [value_lessons(read) for read in known]  # values of its own group alone: none of those that are left out
+    of_heads = value_lessons(map(read_letter_by_rules, heads))
     for n, own in enumerate(known):
-        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :]) for one in other], nets)
+        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :], of_heads) for one in other], nets)
         for read in own:
             yield read, settled(read.features, read.form, tagger)
 

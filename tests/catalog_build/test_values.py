@@ -69,7 +69,8 @@ def test_a_value_of_the_rules_that_the_network_sees_nowhere_is_none(tmp_path):
     found = settled(read.features, read.form, ValueTagger((ValueNet(table, layers, out, outside),)))
     assert read.form["absender"]["institution"] == "Haus Sonnwend"
     assert (read.form["absender"]["ort"], read.form["patient"]["nachname"]) == ("Zürich", "Kern")
-    assert found == {"absender.institution": None}  # the others are found by label and form
+    of_house = dict.fromkeys(f"absender.{one}" for one in ("institution", "strasse", "plz", "ort"))
+    assert found == {**of_house, "empfaenger.name": None}  # the others are found by label and form
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler")

@@ -41,6 +41,7 @@ from clinical.letters.reader.parties.houses import (
     PLACE,
     STREET_NAMED,
 )
+from clinical.letters.reader.parties.sender import OF_ANOTHER
 from clinical.text import DateMention, dates_of
 
 Numbers = NDArray[np.float32]
@@ -65,32 +66,32 @@ VALUE_ROWS: Final = 1 << 15
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
 _NAMES: Final = ("patient.nachname", "patient.vorname")
-_SIGNS: Final = "absender.name"
-_PEOPLE: Final = frozenset((*_NAMES, _SIGNS, "empfaenger.name"))
+_PEOPLE: Final = frozenset((*_NAMES, "absender.name", "empfaenger.name"))
 """Fields whose value stands on one line, in one of its columns."""
 _PARTIES: Final = ("absender", "empfaenger")
-_ADDRESSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("strasse", "plz", "ort"))
+_OWNERS: Final = frozenset(f"owner {one}" for one in _PARTIES)
 _HOUSES: Final = frozenset(f"{party}.{one}" for party in _PARTIES for one in ("institution", "abteilung"))
 """Fields whose value ends with its piece of the line, or where another value begins."""
 ANOTHER: Final = 0.5
 """Probability from which a word begins another value."""
-FILL, CHANGE, DOUBTED = 0.7, 0.6, 0.3
-"""Probability from which the likeliest place is the value where the rules have none, and in place of theirs where that
-has less than the last (`python -m catalog_build statements --measure`)."""
-DENIED, NOWHERE = 0.02, 0.1
-"""Probabilities of the rules' value and of the likeliest place up to which there is no value."""
-_GUESSED: Final = frozenset((*(_HOUSES - {"empfaenger.institution"}), "empfaenger.name"))
-"""Fields of which a value of the rules may be none: most often what they take for a house, a part of one or a place is
-another thing; the others they find by label and form."""
+FILL, KEPT = 0.5, 0.02
+"""Probability from which the likeliest place is the value, and from which the rules' value counts where no other place
+is likelier (`python -m catalog_build statements --measure`)."""
+_ADDRESS: Final = ("strasse", "plz", "ort")
+_GUESSED: Final = frozenset(
+    (
+        *("dokument.typ", "versicherung.name", "empfaenger.name", "empfaenger.telefon"),
+        *(one for one in LEARNED if one.endswith(("institution", "abteilung", *_ADDRESS))),
+    )
+)
+"""Fields of which a value of the rules may be none, told by place and form; the others have labels, and what the
+network has not seen in such a letter is right more often than not."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
-_OWNERS: Final = frozenset(f"owner {one}" for one in _PARTIES)
-_PRACTICE: Final = re.compile(r"(?:Praxis|Ordination)\b")
-"""Houses that are named after their doctor, as the letter itself is."""
+_SIGNS: Final = "absender.name"
+"""Who signs: a name that the rules found in the signature stays, for the letterhead names others as well."""
 _BY_FORM: Final = frozenset(("absender.email", "empfaenger.email"))
 """Fields that the rules alone decide: no other word has their form."""
-_KEPT: Final = frozenset(("dokument.typ", _SIGNS))
-"""Fields of which a value of the rules stays: a title has its end from a list of kinds, who signs from the form."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
 """Lines that are read from the top: at most, behind the head, behind the salutation, at least."""
 ABOVE_CLOSING, FOOT_LINES = 3, 18
@@ -323,9 +324,6 @@ class ValueFeatures:
         blocks = self.sheet.blocks(0, len(self.sheet.lines))
         return {n: (number, n - one.start, len(one)) for number, one in enumerate(blocks) for n in one}
 
-    def _block(self, line: int) -> int:
-        return self._blocks[line][0] if line in self._blocks else -1 - line
-
     @cached_property
     def _labelled(self) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
@@ -434,41 +432,23 @@ class ValueFeatures:
                 yield first, last
 
     def is_anothers(self, field: str, place: PlacedValue) -> bool:
-        """True for a party's address on a line that names the patient or has the other party's label, for what the
-        rules hold for the other party's, for words of the patient's other name, and for the day of something else than
-        the letter."""
+        """True for the day of something else than the letter, words of the patient's other name, a party's value on a
+        line with another's label (`Kopie:`), and its address on the line that names the patient."""
+        word, party = self.words[place.first], field.partition(".")[0]
         if field == "dokument.datum":
-            before = self.sheet.text[: self.words[place.first].start].rpartition("\n")[2]
+            before = self.sheet.text[: word.start].rpartition("\n")[2]
             return OTHER_ROLE.search(before[-_ROLE:]) is not None or _WITHIN.search(before) is not None
         if field in _NAMES:
             other = _NAMES[field == _NAMES[0]]
-            return any(self._said[other][n] for n in range(place.first, place.last + 1))
-        line = self.words[place.first].line
-        owners = [one for one in self._labelled.get(line, ()) if one in _OWNERS]
-        party, _, part = field.partition(".")
-        if party in _PARTIES:
-            other = _PARTIES[party == _PARTIES[0]]
-            others = self._said[f"{other}.{part}"]
-            if part == "institution" and self._block(line) in {
-                self._block(self.words[n].line) for n, said in enumerate(self._said[f"{other}.name"]) if said
-            }:
-                return True
-            if (owners and f"owner {party}" not in owners) or any(others[place.first : place.last + 1]):
-                return True
-        return field in _ADDRESSES and any(
-            said and self.words[n].line == line for n, said in enumerate(self._said[_NAMES[0]])
-        )
-
-    def is_told(self, field: str, own: PlacedValue) -> bool:
-        """True if the rules' value stands on the line of its party's label, or is a surname that is said behind `Frau`
-        or `Herr`: what the letter says itself."""
-        if field == _NAMES[0]:
-            name = self.sheet.text[self.words[own.first].start : self.words[own.last].end]
-            return re.search(rf"\b(?:Frau|Herrn?)\s+{re.escape(name)}\b", self.sheet.text, re.IGNORECASE) is not None
-        party, _, part = field.partition(".")
-        if party not in _PARTIES or self._said[f"{_PARTIES[party == _PARTIES[0]]}.{part}"][own.first]:
-            return False  # of both parties: the network tells whose it is
-        return f"owner {party}" in self._labelled.get(self.words[own.first].line, ())
+            return any(self._said[other][place.first : place.last + 1])
+        owners = [one for one in self._labelled.get(word.line, ()) if one in _OWNERS]
+        if party in _PARTIES and owners and f"owner {party}" not in owners:
+            return True
+        if party == "absender" and OF_ANOTHER.match(self.sheet.lines[word.line].strip()[:LINE_MAX]):
+            return True
+        is_address = field.endswith(_ADDRESS) and party in _PARTIES
+        named = (other.line for other, said in zip(self.words, self._said[_NAMES[0]], strict=True) if said)
+        return is_address and word.line in named
 
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
@@ -631,20 +611,14 @@ def settled(
     likely = (tagger or value_tagger()).judge(features)
     found: dict[str, str | None] = {}
     for n, field in enumerate(LEARNED) if len(likely) else ():
-        if field in _BY_FORM:
+        if field in _BY_FORM or (field == _SIGNS and value_in(form, field) is not None):
             continue
-        place, own = _best(features, likely, n), _of_rules(features, likely, n)
-        if value_in(form, field) is None:
-            taken = place.likely >= FILL
-        elif own is None or field in _KEPT or features.is_told(field, own):
-            continue
-        else:
-            within = all(features.said(at, field) for at in range(place.first, place.last + 1))
-            taken = own.likely <= DOUBTED and place.likely >= CHANGE and not within
-            greeted = features.words[own.first].line == features.sheet.greeting
-            named = _PRACTICE.match(value_in(form, field) or "") is not None
-            if field in _GUESSED and not (greeted or named) and own.likely <= DENIED and place.likely < NOWHERE:
-                found[field] = None
-        if taken and not features.is_anothers(field, place) and (value := features.text(field, place)) is not None:
+        place, own, rule = _best(features, likely, n), _of_rules(features, likely, n), value_in(form, field)
+        known = 0.0 if rule is None else own.likely if own else FILL  # what stands in no word that was read: not judged
+        is_open = rule is None or (field in _GUESSED and known < KEPT)
+        is_part = not is_open and all(features.said(at, field) for at in range(place.first, place.last + 1))
+        is_better = place.likely >= FILL and place.likely > known and not is_part
+        value = features.text(field, place) if is_better and not features.is_anothers(field, place) else None
+        if value is not None or (rule is not None and is_open):
             found[field] = value
     return found

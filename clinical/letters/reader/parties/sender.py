@@ -68,7 +68,7 @@ _PERFORMED = re.compile(
 _ROLE = re.compile(
     r",\s(?:[a-zäöü]+\s){0,2}(?:(?:Fach|Assistenz|Ober|Haus|Stations|Chef|Turnus)?[Aaä]rzt(?:in)?|Ärztin|FA|FÄ|OA|OÄ|AA)\b"
 )
-_OF_ANOTHER = re.compile(
+OF_ANOTHER = re.compile(
     r"^(?:Haus[aä]rzt\w*|HA|Zuweis\w*|Teilnehmer\w*|Kopie|Cc|Assistenz|An[aä]sth\w*|Angehörig\w*|Kontakt\w*|"
     r"Vertrauens\w*|"
     rf"(?i:{either('@contact')})|Empfänger\w*|Operateur|weiterbehandelnd\w*)\b[^:]{{0,20}}:\s"
@@ -209,7 +209,7 @@ class Sender:
             signed = (_SIGNED_BY.sub("", one) for one in cells if not is_dated(one) or len(one) > _DATED_MOST)
             line = next((one for one in signed if one), "")
             line = _GREETS.sub("", line) if n == start else line
-            if not line or _FOOTER.search(line) or len(line) > 160 or _OF_ANOTHER.match(line):
+            if not line or _FOOTER.search(line) or len(line) > 160 or OF_ANOTHER.match(line):
                 continue
             if titled := doctor_in(line):
                 return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
@@ -304,7 +304,7 @@ class Sender:
             pieces = [one.strip() for one in _FOOT_PIECES.split(line[:_FOOT_MOST]) if one.strip()]
             placed = next((n for n, one in enumerate(pieces) if PLACE.match(f" {one}")), 0)
             street = street_in(pieces[max(placed - 1, 0) : placed + 1])
-            if not placed or street is None or _OF_ANOTHER.match(line) or self.head.is_patient(line):
+            if not placed or street is None or OF_ANOTHER.match(line) or self.head.is_patient(line):
                 continue
             plz, ort = place_in(pieces[placed : placed + 1])
             house = contact_of(pieces[: max(placed - 1, 0)], person=False).institution
