@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+import orjson
 from fastapi import Request
 from pydantic import BaseModel
 from python_multipart import MultipartParser
@@ -63,11 +64,22 @@ async def room_for(request: Request) -> AsyncIterator[None]:
 
 
 def _of_json(request: Request, raw: bytes, model: type[Asked], plain: type[Plain] | None) -> Asked | Plain:
-    if plain is None or b'"content"' in raw:
+    if plain is None or _has_content(raw):
         return understood(request, model, raw)
     if len(raw) > BODY_MAX:
         raise BodyTooLarge("a body over 1 MiB without a file")
     return understood(request, plain, raw)
+
+
+def _has_content(raw: bytes) -> bool:
+    """True if a JSON body has a `content` of its own; a text may say the word."""
+    if b'"content"' not in raw:
+        return False
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return False  # what is wrong with it, the validation says
+    return isinstance(body, dict) and body.get("content") is not None
 
 
 def _of_form(request: Request, raw: bytes, kind: str, model: type[Asked]) -> Asked:

@@ -67,7 +67,7 @@ SAID_OTHERWISE: Final = (
 
 LICENCE: Final = "not given yet: the project's owner has yet to name one; the codes are those of ICD-10-GM (BfArM)"
 SOURCE: Final = (
-    "written for this project by 106 authors of texts and 21 of letters, each after the same brief and blind to the "
+    "written for this project by 112 authors of texts and 26 of letters, each after the same brief and blind to the "
     "others and to every program, and by one hand of before (authors `everyday`, `typed`); all persons are invented"
 )
 FAULTS: Final = (
@@ -201,8 +201,9 @@ def texts_of(split: str) -> list[tuple[str, MarkedText]]:
 
 
 def letters_of(split: str) -> list[tuple[str, MarkedLetter]]:
-    """Author and letter of every letter of a split; dev has those of the last author of train."""
-    names = [(name, SPLIT_OF[own]) for name, own, *_ in authors("letters")]
+    """Author and letter of every letter of a split; dev has those of the last author of train. Heads and feet alone are
+    no letters."""
+    names = [(name, SPLIT_OF[own]) for name, own, *_ in authors("letters") if own in SPLIT_OF]
     last = [name for name, own in names if own == "train"][-1]
     chosen = [name for name, own in names if ("dev" if name == last else own) == split]
     return [(name, letter) for name in chosen for letter in marked_letters(TRAINING / "letters" / f"{name}.txt")]

@@ -182,6 +182,12 @@ def test_a_wrong_body_is_named_by_its_place_and_not_repeated(api, body, place):
     assert SECRET not in answer.text
 
 
+@pytest.mark.parametrize("more", [{"text": "content"}, {"x": "content"}, {"content": None}, {"notes": {"content": 1}}])
+def test_a_text_that_says_content_is_no_file(api, more):
+    answer = api.post(EXTRACT, json={"document_type": "arztbrief", "text": "Sehr geehrte Frau Kern", **more})
+    assert answer.status_code == 200, answer.text
+
+
 @pytest.mark.parametrize(
     "form", [b"", b"no form", b"--x\r\n\r\n\r\n--x--", b"--x\r\nContent-Disposition: form-data; name=file\r\n"]
 )
