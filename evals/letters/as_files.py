@@ -101,7 +101,8 @@ def sets_of(kind: Kind, stack: ExitStack) -> Iterator[FileSet]:
     pdfs = [
         FileSet("ReportLab", reportlab_pdf),
         FileSet("Chromium", lambda text: chromium.pdf(html_of(text))),
-        FileSet("Chromium, letterhead, justified", lambda text: chromium.pdf(html_of(text, True, True, True))),
+        FileSet("Chromium, letterhead, justified", lambda text: chromium.pdf(html_of(text, "right", True, True))),
+        FileSet("Chromium, letterhead at the left", lambda text: chromium.pdf(html_of(text, "left"))),
         FileSet("Typst, letterhead", lambda text: typst_pdf(text, True)),
     ]
     if kind == "pdf":

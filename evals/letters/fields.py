@@ -133,18 +133,23 @@ class FieldCounts:
     failed: list[str] = field(default_factory=list)
     hands: dict[str, str] = field(default_factory=dict)
     """The author of each letter, where that is known."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """The kind of each letter by an author."""
 
     def of(self, path: str) -> Count:
         """The counts of a field, to be added to."""
         return self.fields.setdefault(path, Count(hands=self.hands))
 
     def totals(self) -> dict[str, Count]:
-        """All single values, and all lists."""
+        """All single values, and all lists; of authors also those of each kind of letter."""
         sums = {SINGLE: Count(hands=self.hands), ENTRIES: Count(hands=self.hands)}
+        for kind in sorted(set(self.kinds.values())):
+            sums |= {f"{of}, {kind}": Count(hands=self.hands) for of in (SINGLE, ENTRIES)}
         for path, count in self.fields.items():
-            whole = sums[ENTRIES if path in LISTS else SINGLE]
+            of = ENTRIES if path in LISTS else SINGLE
             for letter, (right, wrong, missing) in count.by_letter.items():
-                whole.add(letter, right=right, wrong=wrong, missing=missing)
+                for name in (of, *([f"{of}, {self.kinds[letter]}"] if letter in self.kinds else [])):
+                    sums[name].add(letter, right=right, wrong=wrong, missing=missing)
         return sums
 
     def rows(self) -> list[Row]:
@@ -193,6 +198,7 @@ def compared(report: FieldCounts, letter: Asked, got: Mapping[str, Any]) -> None
     accepted = letter.accept
     if letter.hand:
         report.hands[letter.name] = letter.hand
+        report.kinds[letter.name] = letter.request.document_type
     have = dict(single_values(got))
     for path, want in single_values(letter.data):
         variants = accepted.get(path) or []

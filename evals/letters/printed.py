@@ -170,16 +170,16 @@ _STYLE = """
 @page { size: A4; margin: 20mm 18mm 22mm 22mm; }
 body { font: 10pt/1.3 %s; margin: 0; } p { margin: 0; min-height: 1.3em; text-align: %s; }
 table { border-collapse: collapse; %s } td { padding: 1pt 12pt 1pt 0; vertical-align: top; }
-.right { float: right; width: 52mm; font-size: 8pt; line-height: 1.5; margin-left: 8mm; }
+.apart { float: %s; width: 52mm; font-size: 8pt; line-height: 1.5; margin: 0 8mm; }
 .foot { position: fixed; bottom: -14mm; font-size: 7pt; }
 """
 
 
-def html_of(text: str, letterhead: bool = False, justified: bool = False, serif: bool = False) -> str:
-    """The letter as HTML: rows of several cells one after the other are a table."""
-    sheet = sheet_of(text, letterhead)
+def html_of(text: str, letterhead: str = "", justified: bool = False, serif: bool = False) -> str:
+    """The letter as HTML: rows of several cells one after the other are a table; `letterhead`: right or left."""
+    sheet = sheet_of(text, letterhead != "")
     said = ["".join(f"<div>{html.escape(row[0].text)}</div>" for row in sheet.head_right)]
-    said[0] = f'<div class="right">{said[0]}</div>' if sheet.head_right else ""
+    said[0] = f'<div class="apart">{said[0]}</div>' if sheet.head_right else ""
     table: list[Row] = []
     for row in [*sheet.rows, []]:
         if (len(row) > 1 and sum(len(one.text) for one in row) < 95) or (table and row and row[0].column > 8):
@@ -192,7 +192,7 @@ def html_of(text: str, letterhead: bool = False, justified: bool = False, serif:
         told = "\xa0\xa0 ".join(one.text for one in row)
         said.append(f"<p{pad}>{html.escape(told)}</p>")
     family = "Times New Roman, serif" if serif else "Arial, Helvetica, sans-serif"
-    style = _STYLE % (family, "justify" if justified else "left", "")
+    style = _STYLE % (family, "justify" if justified else "left", "", letterhead or "none")
     foot = f'<div class="foot">{FOOT}</div>'
     return f'<html lang="de"><head><style>{style}</style></head><body>{foot}{"".join(said)}</body></html>'
 
