@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
+from evals.letters.printed import reportlab_pdf
 from tests import invented_fields
 from tests.webapp.browser import Visitor, picture
 from tests.webapp.workbench.conftest import LETTER, Bench, rows
@@ -150,6 +151,58 @@ Medikation:
 """.splitlines()
 
 
+PRINTED = """KLINIKUM BEISPIELSTADT                                Chefarzt Prof. Dr. med. Jens Ahrens
+Klinik für Innere Medizin II                          Sekretariat Tel. 0431 555-210
+Am Park 4, 24103 Beispielstadt                        Fax 0431 555-219
+
+Herrn
+Dr. med. Erik Sommer
+Hauptstraße 7
+24837 Musterau
+                                                      Beispielstadt, 12.03.2026
+Entlassungsbrief
+
+Patientin: Frau Erika Mustermann, geb. 04.05.1950, Wiesenweg 3, 24837 Musterau, AOK NordWest
+
+Sehr geehrter Herr Kollege Sommer,
+
+wir berichten über die stationäre Behandlung Ihrer Patientin vom 03.03. bis 12.03.2026.
+
+Diagnosen:
+- Dekompensierte Herzinsuffizienz NYHA III
+- Vorhofflimmern
+- Arterielle Hypertonie
+
+Medikation bei Entlassung:
+Wirkstoff                   Dosis                     Schema
+Apixaban                    5 mg                      1-0-1
+Torasemid                   10 mg                     1-0-0
+Ramipril                    5 mg                      1-0-1
+
+Procedere:
+- Kontrolle von Kreatinin und Kalium in einer Woche
+- Kardiologische Vorstellung in drei Monaten
+
+Mit freundlichen Grüßen
+
+Prof. Dr. med. Jens Ahrens
+"""
+
+
+def test_a_printed_letter_shows_each_of_its_values_where_it_stands(erika: Visitor) -> None:
+    page = erika.open("/extraction/")
+    pdf = {"name": "brief.pdf", "mimeType": "application/pdf", "buffer": reportlab_pdf(PRINTED, letterhead=True)}
+    page.locator("#file").set_input_files([pdf])
+    for path, value in {"absender.institution": "KLINIKUM BEISPIELSTADT", "empfaenger.ort": "Musterau"}.items():
+        expect(page.locator(f'[data-path="{path}"]')).to_have_value(value, timeout=20_000)
+        expect(page.locator(f'[data-box="{path}"]')).not_to_have_count(0)
+    expect(page.locator('[data-path="medikation[1]"]')).to_have_value(re.compile("^Torasemid.*1-0-0$"))
+    page.locator('[data-path="diagnosen[1]"]').focus()
+    expect(page.locator(".sheet .box.active")).to_have_count(1)
+    page.evaluate("scrollTo(0, 0)")
+    picture(page, "extraction-file")
+
+
 def test_a_pdf_is_shown_as_its_sheet_and_its_boxes_are_tied_to_the_fields_both_ways(
     erika: Visitor, bench: Bench
 ) -> None:
@@ -167,7 +220,6 @@ def test_a_pdf_is_shown_as_its_sheet_and_its_boxes_are_tied_to_the_fields_both_w
     sheet, box = image.bounding_box(), active.bounding_box()
     top = (842 - (TOP - LINES.index("- Arterielle Hypertonie") * LEADING)) / 842
     assert box["y"] < sheet["y"] + top * sheet["height"] < box["y"] + box["height"] + 4
-    picture(page, "extraction-file")
     drug = page.locator('[data-box="medikation[0]"]').bounding_box()
     page.mouse.click(drug["x"] + 5, drug["y"] + 5)
     expect(page.locator('[data-path="medikation[0]"]')).to_be_focused()
