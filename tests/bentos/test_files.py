@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from prometheus_client import REGISTRY
 
 from clinical.letters.files.page_text import Box
 from tests.bentos.conftest import running
@@ -210,6 +211,19 @@ def test_other_routes_stay_with_text(api):
     assert api.post("/api/llm/generate", files={"file": ("brief.pdf", pdf_of(LINES))}).status_code == 422
     content = {"content": {"data": base64.b64encode(pdf_of(LINES)).decode()}}
     assert api.post("/api/llm/generate", json=content).status_code == 422
+
+
+def test_files_are_counted_by_what_became_of_them(api):
+    def counted():
+        files = [
+            REGISTRY.get_sample_value("befund_files_total", {"outcome": one}) or 0 for one in ("read", "Unreadable")
+        ]
+        return (*files, REGISTRY.get_sample_value("befund_file_seconds_count") or 0)
+
+    before = counted()
+    _form(api, pdf_of(LINES))
+    _form(api, pdf_of(LINES)[:400])
+    assert counted() == (before[0] + 1, before[1] + 1, before[2] + 2)
 
 
 def test_nothing_of_a_file_is_logged(api, caplog):

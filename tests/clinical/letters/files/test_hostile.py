@@ -289,6 +289,19 @@ def test_the_process_that_reads_is_the_same_and_still_reads(answers):
         os.kill(last, 0)  # and it ends with its reader
 
 
+def test_fifty_pages_are_read_and_one_more_is_refused():
+    async def read(pages):
+        reader = FileReader(ocr=False)
+        try:
+            return await reader.text(pdf_of(*[LETTER] * pages))
+        finally:
+            reader.close()
+
+    assert len(asyncio.run(read(50)).pages) == 50
+    with pytest.raises(TooManyPages):
+        asyncio.run(read(51))
+
+
 def test_nobody_waits_for_a_hostile_file(answers):
     _, stretches, _, _ = answers
     assert max(stretches) < HELD_UP_MAX
