@@ -2,9 +2,9 @@
 
 The rules know forms that were seen. The words of head and foot are read again, each with its shape, its piece of the
 line, the line, the block, the label, and what the rules found there: a convolutional network with growing dilation (Yu
-and Koltun 2016) judges for each word whether the value of a field begins there or goes on. The likeliest place of a
-field is its value where the rules have none, or one that the network holds for wrong; what it holds for wrong where it
-sees no other is none (`settled`). Learned from annotated letters (`catalog_build.training.values`).
+and Koltun 2016) judges for each word whether the value of a field begins there or goes on. Its likeliest place is the
+value where it is likelier than that of the rules; a house or address of theirs that it sees nowhere is none
+(`settled`). Learned from annotated letters (`catalog_build.training.values`).
 """
 
 from __future__ import annotations
