@@ -141,14 +141,15 @@ class FieldCounts:
         return self.fields.setdefault(path, Count(hands=self.hands))
 
     def totals(self) -> dict[str, Count]:
-        """All single values, and all lists; of authors also those of each kind of letter."""
+        """All single values, and all lists; of authors also those of each kind of letter where there are two."""
         sums = {SINGLE: Count(hands=self.hands), ENTRIES: Count(hands=self.hands)}
-        for kind in sorted(set(self.kinds.values())):
+        kinds = sorted(set(self.kinds.values()))
+        for kind in kinds if len(kinds) > 1 else ():
             sums |= {f"{of}, {kind}": Count(hands=self.hands) for of in (SINGLE, ENTRIES)}
         for path, count in self.fields.items():
             of = ENTRIES if path in LISTS else SINGLE
             for letter, (right, wrong, missing) in count.by_letter.items():
-                for name in (of, *([f"{of}, {self.kinds[letter]}"] if letter in self.kinds else [])):
+                for name in {of, f"{of}, {self.kinds.get(letter)}"} & set(sums):
                     sums[name].add(letter, right=right, wrong=wrong, missing=missing)
         return sums
 
