@@ -150,6 +150,10 @@ def mentions(shares: Vectors, least: float, longest: int) -> list[tuple[int, int
     return found
 
 
+_SHORTEST: Final = 2
+"""Characters of a mention: a letter by itself is a part of a short form (`Z. n.`)."""
+
+
 def spans_of(
     reading: Reading,
     places: NDArray[np.int64],
@@ -171,6 +175,8 @@ def spans_of(
     found = []
     for (first, last), chance in sorted(best.items()):
         start, end = int(places[first, 0]), int(places[last, 1])
+        if end - start < _SHORTEST:
+            continue
         content = sum(word not in _LEADING for word in written.bare[first : last + 1])
         found.append(
             CandidateSpan(Part(text[start:end], start, end, has_noun(text[start:end], lower)), content, chance)

@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from tests.serving import free_port
+from tests.serving import free_port, wait_until
 from tests.webapp.sso import live
 from webapp import gunicorn_conf
 
@@ -14,6 +14,7 @@ def test_each_process_stays_on_a_core_of_its_own_and_shares_what_was_loaded_befo
     cores = len(psutil.Process().cpu_affinity())
     port = free_port()
     with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path, BEFUND_WEB_PIN=pin):
+        wait_until(lambda: len(live.gunicorn(port).children()) == 2, "there are not two workers")
         workers = live.gunicorn(port).children()
         kept = [worker.cpu_affinity() for worker in workers]
         held = [worker.memory_full_info() for worker in workers]

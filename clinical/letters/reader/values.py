@@ -89,7 +89,7 @@ network has not seen in such a letter is right more often than not."""
 GOES_ON: Final = 0.2
 """Probability from which a value goes on where it is likelier than a word outside of every value."""
 _SIGNS: Final = "absender.name"
-"""Who signs: a name that the rules found in the signature stays, for the letterhead names others as well."""
+"""The signer: a name that the rules found in the signature stays, for the letterhead names others as well."""
 _BY_FORM: Final = frozenset(("absender.email", "empfaenger.email"))
 """Fields that the rules alone decide: no other word has their form."""
 HEAD_LINES, BELOW_HEAD, BELOW_GREETING, LEAST_LINES = 70, 10, 6, 30
