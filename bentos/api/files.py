@@ -72,13 +72,13 @@ def _of_json(request: Request, raw: bytes, model: type[Asked], plain: type[Plain
 
 
 def _has_content(raw: bytes) -> bool:
-    """True if a JSON body has a `content` of its own; a text may say the word."""
+    """True if a JSON body has a `content` of its own, or says the word and is no JSON; a text may say it, too."""
     if b'"content"' not in raw:
         return False
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return False  # what is wrong with it, the validation says
+        return True  # a file that was cut off, as far as can be told
     return isinstance(body, dict) and body.get("content") is not None
 
 

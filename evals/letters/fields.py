@@ -149,8 +149,9 @@ class FieldCounts:
         for path, count in self.fields.items():
             of = ENTRIES if path in LISTS else SINGLE
             for letter, (right, wrong, missing) in count.by_letter.items():
-                for name in {of, f"{of}, {self.kinds.get(letter)}"} & set(sums):
-                    sums[name].add(letter, right=right, wrong=wrong, missing=missing)
+                for name in (of, f"{of}, {self.kinds.get(letter)}"):
+                    if name in sums:
+                        sums[name].add(letter, right=right, wrong=wrong, missing=missing)
         return sums
 
     def rows(self) -> list[Row]:

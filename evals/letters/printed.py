@@ -169,7 +169,7 @@ def _wrapped(text: str, limit: float, wide: Callable[[str], float]) -> Iterator[
 _STYLE = """
 @page { size: A4; margin: 20mm 18mm 22mm 22mm; }
 body { font: 10pt/1.3 %s; margin: 0; } p { margin: 0; min-height: 1.3em; text-align: %s; }
-table { border-collapse: collapse; %s } td { padding: 1pt 12pt 1pt 0; vertical-align: top; }
+table { border-collapse: collapse; } td { padding: 1pt 12pt 1pt 0; vertical-align: top; }
 .apart { float: %s; width: 52mm; font-size: 8pt; line-height: 1.5; margin: 0 8mm; }
 .foot { position: fixed; bottom: -14mm; font-size: 7pt; }
 """
@@ -192,7 +192,7 @@ def html_of(text: str, letterhead: str = "", justified: bool = False, serif: boo
         told = "\xa0\xa0 ".join(one.text for one in row)
         said.append(f"<p{pad}>{html.escape(told)}</p>")
     family = "Times New Roman, serif" if serif else "Arial, Helvetica, sans-serif"
-    style = _STYLE % (family, "justify" if justified else "left", "", letterhead or "none")
+    style = _STYLE % (family, "justify" if justified else "left", letterhead or "none")
     foot = f'<div class="foot">{FOOT}</div>'
     return f'<html lang="de"><head><style>{style}</style></head><body>{foot}{"".join(said)}</body></html>'
 

@@ -189,6 +189,12 @@ def test_a_text_that_says_content_is_no_file(api, more):
     assert answer.status_code == 200, answer.text
 
 
+def test_a_file_that_was_cut_off_is_no_json_and_not_too_large(api):
+    body = b'{"document_type": "arztbrief", "content": {"data": "' + b"A" * (2 * 1024 * 1024)
+    answer = api.post(EXTRACT, content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["errors"][0]["type"]) == (422, "json_invalid")
+
+
 @pytest.mark.parametrize(
     "form", [b"", b"no form", b"--x\r\n\r\n\r\n--x--", b"--x\r\nContent-Disposition: form-data; name=file\r\n"]
 )

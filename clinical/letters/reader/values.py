@@ -441,14 +441,15 @@ class ValueFeatures:
         if field in _NAMES:
             other = _NAMES[field == _NAMES[0]]
             return any(self._said[other][place.first : place.last + 1])
+        if party not in _PARTIES:
+            return False
         owners = [one for one in self._labelled.get(word.line, ()) if one in _OWNERS]
-        if party in _PARTIES and owners and f"owner {party}" not in owners:
+        if owners and f"owner {party}" not in owners:
             return True
         if party == "absender" and OF_ANOTHER.match(self.sheet.lines[word.line].strip()[:LINE_MAX]):
             return True
-        is_address = field.endswith(_ADDRESS) and party in _PARTIES
         named = (other.line for other, said in zip(self.words, self._said[_NAMES[0]], strict=True) if said)
-        return is_address and word.line in named
+        return field.endswith(_ADDRESS) and word.line in named
 
     def text(self, field: str, place: PlacedValue) -> str | None:
         """The value at a place as it is written, or as a day; None where it has not the form of the field."""
