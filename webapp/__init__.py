@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import click
@@ -14,6 +13,7 @@ from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from clinical.errors import SettingError
+from clinical.room import require_files, require_room
 from webapp import audit, cli, errors, extensions, headers, logs, pages
 from webapp.config import Settings, load_settings, trusted_hosts
 from webapp.demo import plugin as demo
@@ -26,7 +26,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
-from webapp.watching import Counted, Probes, Traced, has_connections, has_room, need
+from webapp.watching import Probes, Watched, need, written
 from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
@@ -74,8 +74,8 @@ def _made(settings: Settings) -> Flask:
         part.init_app(app)
     need(app, "database", extensions.db.well)
     need(app, "limits", extensions.limiter.storage.check)
-    need(app, "connections", has_connections)
-    need(app, "disk", partial(has_room, settings))
+    need(app, "connections", require_files)
+    need(app, "disk", lambda: require_room(written(settings)))
     return app
 
 
@@ -92,7 +92,7 @@ def _wrap(app: Flask, settings: Settings) -> None:
         app.wsgi_app = UnderPrefix(app.wsgi_app, prefix)  # type: ignore[method-assign]
     if count := settings.trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=count, x_proto=count, x_host=count, x_prefix=count)  # type: ignore[method-assign]
-    app.wsgi_app = Probes(Traced(Counted(app.wsgi_app)), app, settings)  # type: ignore[method-assign]
+    app.wsgi_app = Probes(Watched(app.wsgi_app), app, settings)  # type: ignore[method-assign]
 
 
 def _init_extensions(app: Flask) -> None:

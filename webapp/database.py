@@ -70,13 +70,9 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A short writing transaction. Objects loaded in it stay readable after it; `db.session` then reads anew."""
-        self.release()  # one request never waits for itself
-        turn = current_app.extensions["befund_write_turn"]
-        with turn, Session(self.engine, expire_on_commit=False) as session, session.begin():
+        with self._turn(), Session(self.engine, expire_on_commit=False) as session, session.begin():
             session.connection(execution_options={"befund_write": True})
             yield session
-        if "db_session" in g:
-            g.db_session.expire_all()
 
     @staticmethod
     @contextmanager
@@ -95,12 +91,16 @@ class Database:
     @contextmanager
     def write_rows(self) -> Iterator[Connection]:
         """The same for statements alone, without objects: at a sign-in half the processor time of `write`."""
-        self.release()
-        turn, engine = current_app.extensions["befund_write_turn"], self.engine
-        with turn, engine.connect() as connection:
+        with self._turn(), self.engine.connect() as connection:
             connection.execution_options(befund_write=True)
             with connection.begin():
                 yield connection
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        self.release()  # one request never waits for itself
+        with current_app.extensions["befund_write_turn"]:
+            yield
         if "db_session" in g:
             g.db_session.expire_all()
 

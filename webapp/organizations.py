@@ -52,12 +52,12 @@ def set_strict(session: Session, organization: Organization, strict: bool, *, by
     audit.record(session, "organization_handling_set", user=by, detail=f"{organization.name}: {handling(organization)}")
 
 
-def allow(session: Session, organization: Organization, what: str, allowed: bool, *, by: User | None = None) -> None:
+def allow(session: Session, organization: Organization, what: str, allowed: bool) -> None:
     """Let programs choose ids (`client_ids`) or delete documents (`client_deletes`), or forbid it, from the next call
     on."""
     setattr(organization, what, allowed)
     said = f"{organization.name}: {what} {'allowed' if allowed else 'forbidden'}"
-    audit.record(session, "organization_handling_set", user=by, detail=said)
+    audit.record(session, "organization_handling_set", detail=said)
 
 
 def handling(organization: Organization) -> str:

@@ -4,13 +4,13 @@ import hashlib
 import secrets
 import uuid
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, cast
 
-from flask import Flask, Request, Response, g, request
+from flask import Flask, Request, Response, g, request, session
 from flask.json.tag import TaggedJSONSerializer
 from flask.sessions import SessionInterface, SessionMixin
-from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Row, Table, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.datastructures import CallbackDict
 from werkzeug.wrappers import Response as BaseResponse
@@ -49,7 +49,7 @@ class ServerSession(CallbackDict[str, Any], SessionMixin):
         self.modified = False
 
     def renew(self) -> None:
-        """Give the session a new id when it is saved; the old id stops working. To be called at sign-in and -out."""
+        """Give the session a new id when it is saved; the old id stops working."""
         self.rotate = self.modified = True
 
 
@@ -72,7 +72,7 @@ class DatabaseSessions(SessionInterface):
                     row = rows.execute(FINDING, {"key": digest(cookie)}).one_or_none()
         except SQLAlchemyError as error:
             g.session_lost = error  # raised where errors become answers; here it would be a bare 500
-        if row is None or _is_over(row):
+        if row is None or _over(row):
             return ServerSession()
         return ServerSession(_serializer.loads(row.data), row)
 
@@ -90,6 +90,12 @@ class DatabaseSessions(SessionInterface):
             if not (part := part_of(error)):
                 raise
             _replace(response, outage_page(part, error))
+
+
+def begin_anew() -> None:
+    """Forget what the session of this request holds, and give it a new id: at each sign-in and sign-out."""
+    session.clear()
+    cast(ServerSession, session).renew()
 
 
 def vary(response: BaseResponse, name: str) -> None:
@@ -137,7 +143,7 @@ def sessions_of(user_id: uuid.UUID, here: uuid.UUID | None) -> tuple[list[Row[An
     """The live sessions of a person, SHOWN at most: the one called `here` (its `public_id`), then the latest; and how
     many there are beyond these. A program that signs in and never out has thousands, which are only counted."""
     columns = SESSIONS.c.public_id, SESSIONS.c.browser, SESSIONS.c.created_at
-    live = select(*columns, func.count().over()).where(SESSIONS.c.user_id == user_id, ~_over(utcnow()))
+    live = select(*columns, func.count().over()).where(SESSIONS.c.user_id == user_id, ~_over(SESSIONS.c))
     ordered = live.order_by((SESSIONS.c.public_id == here).desc(), SESSIONS.c.seen_at.desc()).limit(SHOWN)
     rows = list(db.session.execute(ordered))
     return rows, rows[0][-1] - len(rows) if rows else 0
@@ -151,14 +157,10 @@ def browser_label(user_agent: str) -> str:
     return ", ".join(names.get(part, part) for part in (browser, system) if part)
 
 
-def _over(now: datetime) -> ColumnElement[bool]:
-    idle, longest = session_times(settings())
-    return or_(BrowserSession.seen_at < now - idle, BrowserSession.created_at < now - longest)
-
-
-def _is_over(row: Row[Any]) -> bool:
+def _over(of: Any) -> Any:
+    """True for a row that was idle for too long or is too old; of the table's columns the condition of it."""
     now, (idle, longest) = utcnow(), session_times(settings())
-    return bool(row.seen_at < now - idle or row.created_at < now - longest)
+    return (of.seen_at < now - idle) | (of.created_at < now - longest)
 
 
 def _user_id(session: ServerSession) -> uuid.UUID | None:
@@ -206,7 +208,7 @@ def _insert(session: ServerSession, response: Response) -> None:
         if session.row_key is not None:
             rows.execute(ENDING, {"key": session.row_key})
         if secrets.randbelow(PURGE_EVERY) == 0:
-            rows.execute(delete(SESSIONS).where(_over(utcnow())))
+            rows.execute(delete(SESSIONS).where(_over(SESSIONS.c)))
         rows.execute(insert(SESSIONS), row)
     set_cookie(response, SESSION_COOKIE, value)
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
 from clinical.errors import BefundError, SettingError
@@ -47,37 +47,6 @@ class Stored:
     size: int
 
 
-class Files(Protocol):
-    """The storage of files. `put` is atomic and idempotent; the others raise FileMissing."""
-
-    def put(self, source: IO[bytes]) -> Stored:
-        """Store all of `source`."""
-
-    def put_all(self, sources: Sequence[Opener]) -> list[Stored | OSError]:
-        """Store what each of these opens; for each what was stored, or why it could not be opened."""
-
-    def path(self, digest: bytes) -> str | None:
-        """The local path, None where the storage is remote."""
-
-    def has(self, digest: bytes) -> bool:
-        """Return True when the file is stored."""
-
-    def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Bytes `start:end` in chunks; opened at once, so that a missing file is known before the first chunk."""
-
-    def digests(self) -> Iterator[bytes]:
-        """All hashes that are there."""
-
-    def settled(self, age: float) -> Iterator[bytes]:
-        """Hashes of the files that were put more than `age` seconds ago."""
-
-    def remove(self, digest: bytes) -> None:
-        """Remove a file that no document points to; one that is not there is removed already."""
-
-    def well(self) -> bool:
-        """Return True when files can be read and put. Raises NoRoom, and errors of the system or the storage."""
-
-
 class FolderFiles:
     """Files in a local folder, two levels deep.
 
@@ -89,7 +58,8 @@ class FolderFiles:
         self._durable = bytearray(PLACES)  # folders whose own names are synced, by `_numbers`; they are never removed
 
     def put(self, source: IO[bytes]) -> Stored:
-        """Write under a temporary name, sync, rename, sync the folder: there is never half a file."""
+        """Store all of `source`: under a temporary name, synced, renamed, and the folder synced; there is never half a
+        file. Storing the same again changes nothing but its time."""
         stored = self._put_unsynced(source)
         for folder in self._unsynced_of(stored):
             _sync_folder(folder)
@@ -97,7 +67,8 @@ class FolderFiles:
         return stored
 
     def put_all(self, sources: Sequence[Opener]) -> list[Stored | OSError]:
-        """As `put`, side by side, since most of the time is waiting for the disk; each folder is synced once."""
+        """Store what each of these opens; for each what was stored, or why it could not be opened. Side by side, since
+        most of the time is waiting for the disk; each folder is synced once."""
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
             done = list(pool.map(lambda source: _put_opened(self._put_unsynced, source), sources))
             there = [stored for stored in done if isinstance(stored, Stored)]
@@ -139,18 +110,19 @@ class FolderFiles:
             self._durable[number] = 1
 
     def path(self, digest: bytes) -> str | None:
-        """The file's place; raises FileMissing."""
+        """The local path, None where the storage is remote. Raises FileMissing."""
         place = self._place(digest)
         if not os.path.isfile(place):
             raise FileMissing(digest)
         return place
 
     def has(self, digest: bytes) -> bool:
-        """See `Files.has`."""
+        """Return True when the file is stored."""
         return os.path.isfile(self._place(digest))
 
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """See `Files.read`."""
+        """Bytes `start:end` in chunks; opened at once, so that a missing file is known before the first chunk. Raises
+        FileMissing."""
         try:
             file = open(self._place(digest), "rb")  # noqa: SIM115 - _chunks closes it
         except FileNotFoundError:
@@ -158,24 +130,24 @@ class FolderFiles:
         return _chunks(file, start, end)
 
     def digests(self) -> Iterator[bytes]:
-        """See `Files.digests`."""
+        """All hashes that are there."""
         for path in sorted(self.folder.glob("??/??/*")):
             yield bytes.fromhex(path.name)
 
     def settled(self, age: float) -> Iterator[bytes]:
-        """See `Files.settled`; putting a file that is there renews its time."""
+        """Hashes of the files that were put more than `age` seconds ago; putting a file again renews its time."""
         before = time.time() - age
         for path in sorted(self.folder.glob("??/??/*")):
             if path.stat().st_mtime < before:
                 yield bytes.fromhex(path.name)
 
     def remove(self, digest: bytes) -> None:
-        """See `Files.remove`."""
+        """Remove a file that no document points to; one that is not there is removed already."""
         with suppress(FileNotFoundError):
             os.unlink(self._place(digest))
 
     def well(self) -> bool:
-        """See `Files.well`."""
+        """Return True when files can be read and put. Raises NoRoom, and errors of the system or the storage."""
         self.folder.mkdir(parents=True, exist_ok=True)
         require_room([self.folder])
         return os.access(self.folder, os.R_OK | os.X_OK)
@@ -202,7 +174,7 @@ class BucketFiles:
         self.client: Any = boto3.client("s3")
 
     def put(self, source: IO[bytes]) -> Stored:
-        """See `Files.put`."""
+        """See `FolderFiles.put`."""
         with tempfile.TemporaryFile() as spool:
             stored = _copy(source, spool)
             spool.seek(0)
@@ -210,7 +182,7 @@ class BucketFiles:
         return stored
 
     def put_all(self, sources: Sequence[Opener]) -> list[Stored | OSError]:
-        """See `Files.put_all`."""
+        """See `FolderFiles.put_all`."""
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
             return list(pool.map(lambda source: _put_opened(self.put, source), sources))
 
@@ -219,7 +191,7 @@ class BucketFiles:
         return None
 
     def has(self, digest: bytes) -> bool:
-        """See `Files.has`."""
+        """See `FolderFiles.has`."""
         try:
             self.client.head_object(Bucket=self.bucket, Key=self._key(digest))
         except self.client.exceptions.ClientError as error:
@@ -229,7 +201,7 @@ class BucketFiles:
         return True
 
     def read(self, digest: bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """See `Files.read`."""
+        """See `FolderFiles.read`."""
         span = {"Range": f"bytes={start}-{'' if end is None else end - 1}"} if start or end is not None else {}
         try:
             answer = self.client.get_object(Bucket=self.bucket, Key=self._key(digest), **span)
@@ -238,23 +210,23 @@ class BucketFiles:
         return iter(answer["Body"].iter_chunks(CHUNK))
 
     def digests(self) -> Iterator[bytes]:
-        """See `Files.digests`."""
+        """See `FolderFiles.digests`."""
         for item in self._listed():
             yield bytes.fromhex(item["Key"].rsplit("/", 1)[-1])
 
     def settled(self, age: float) -> Iterator[bytes]:
-        """See `Files.settled`."""
+        """See `FolderFiles.settled`."""
         before = time.time() - age
         for item in self._listed():
             if item["LastModified"].timestamp() < before:
                 yield bytes.fromhex(item["Key"].rsplit("/", 1)[-1])
 
     def remove(self, digest: bytes) -> None:
-        """See `Files.remove`."""
+        """See `FolderFiles.remove`."""
         self.client.delete_object(Bucket=self.bucket, Key=self._key(digest))
 
     def well(self) -> bool:
-        """See `Files.well`."""
+        """See `FolderFiles.well`."""
         self.client.head_bucket(Bucket=self.bucket)
         require_room([Path(tempfile.gettempdir())])
         return True
@@ -274,7 +246,10 @@ class BucketFiles:
         return self.prefix + digest.hex()
 
 
-def open_files(url: str) -> FolderFiles | BucketFiles:
+Files = FolderFiles | BucketFiles
+
+
+def open_files(url: str) -> Files:
     """The storage a URL names; raises SettingError for any other kind of URL."""
     parts = urlsplit(url)
     if parts.scheme == "file" and not parts.netloc:

@@ -5,8 +5,8 @@ And presigned ones, which hand out one document's file for an hour to whoever ho
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
@@ -16,6 +16,7 @@ from flask.globals import request_ctx
 from webapp.config import Settings, settings
 
 LIFETIME = 3600  # seconds a presigned URL is valid, as the contract says
+_EXPIRES = re.compile("[0-9]{1,12}")
 
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -59,19 +60,6 @@ def prefix_of(given: Settings) -> str:
     return urlsplit(given.public_url).path.rstrip("/")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """The grant of a presigned URL: one document of one organization until `expires` (seconds since 1970).
-
-    `token` is the id of the access token it was made for, so that the access log knows who opened it.
-    """
-
-    organization: str
-    document: str
-    expires: int
-    token: str
-
-
 class Presigner:
     """Own presigned URLs: keyed BLAKE2b (RFC 7693) over organization, expiry, key id, token id and document.
 
@@ -104,12 +92,15 @@ class Presigner:
         expires = int(now) + LIFETIME
         return -(-expires // self._window) * self._window if self._window else expires
 
-    def grants(self, link: Link, key_id: str, signature: str, now: float) -> bool:
-        """Return True when the signature is ours for exactly this link and the link has not expired."""
-        message = f"{link.organization}\0{link.expires}\0{key_id}\0{link.token}\0{link.document}"
+    def grants(self, organization: str, document: str, given: Mapping[str, str], now: float) -> bool:
+        """Return True when the query of a link (`expires`, `key`, `token`, `signature`) has our signature for exactly
+        this document, and the link has not expired. `token` is the id of the access token it was made for."""
+        expires, key_id, signature = (given.get(name, "") for name in ("expires", "key", "signature"))
+        expires_at = int(expires) if _EXPIRES.fullmatch(expires) else 0
+        message = f"{organization}\0{expires_at}\0{key_id}\0{given.get('token', '')}\0{document}"
         made = _signature(self._keys.get(key_id, self._key), message).hexdigest()
         genuine = hmac.compare_digest(made.encode(), signature.encode())
-        return genuine and key_id in self._keys and now < link.expires
+        return genuine and key_id in self._keys and now < expires_at
 
 
 def _signature(key: bytes, message: str) -> "hashlib.blake2b":

@@ -12,7 +12,7 @@ import pytest
 from clinical.tracing import current, end_export, export_to, outgoing
 from tests.collector import CANARY, IDS, PARENT, REQUEST, attributes, collector
 from tests.webapp.conftest import make_app
-from webapp.watching import Traced
+from webapp.watching import Watched
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,7 +89,7 @@ def test_a_stream_is_inside_its_request_to_its_end_and_its_span_too(monkeypatch)
         export_to(found.url, "befund-web")
         environ = {"REQUEST_METHOD": "GET", "HTTP_X_REQUEST_ID": REQUEST, "HTTP_TRACEPARENT": PARENT}
         environ |= {"PATH_INFO": f"/{CANARY}", "QUERY_STRING": CANARY, "HTTP_USER_AGENT": CANARY}
-        body = Traced(application)(environ, lambda line, headers, *_: heads.append(dict(headers)))
+        body = Watched(application)(environ, lambda line, headers, *_: heads.append(dict(headers)))
         assert list(body) == [b"x", b"x"]
         body.close()
         end_export()

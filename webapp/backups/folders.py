@@ -9,10 +9,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, cast
 
 from clinical.errors import BefundError
@@ -93,7 +93,8 @@ def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
     count, damaged = 0, []
     for digest in source.digests():
         try:
-            stored = target.put(_as_file(source.read(digest)))
+            chunks = source.read(digest)
+            stored = target.put(cast(IO[bytes], SimpleNamespace(read=lambda _size, chunks=chunks: next(chunks, b""))))
         except FileMissing:
             continue  # a document was purged meanwhile
         if stored.digest == digest:
@@ -102,22 +103,6 @@ def _copy_files(settings: Settings, folder: Path) -> tuple[int, list[str]]:
             target.remove(stored.digest)
             damaged.append(digest.hex())
     return count, damaged
-
-
-def _as_file(chunks: Iterator[bytes]) -> IO[bytes]:
-    """Wrap chunks as a readable file, which is all that `put` needs."""
-    return cast(IO[bytes], _Chunks(chunks))
-
-
-class _Chunks:
-    """An iterator of bytes as a file that is read from its beginning to its end."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-
-    def read(self, _size: int = -1) -> bytes:
-        """The next chunk, of whatever size; empty at the end."""
-        return next(self._chunks, b"")
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 from flask_login import current_user
 from pydantic import BaseModel, Field, ValidationError
-from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -19,16 +18,15 @@ from clinical.contract import TEXT_MAX, Arztbrief, DocumentType, PlacedEvidence,
 from clinical.fhir import MEDIA_TYPE
 from webapp import audit
 from webapp.config import settings
-from webapp.extensions import db
 from webapp.extracting import bundles, keeping
 from webapp.extracting.asking import PAGE_S, Asking, NotRead, place
 from webapp.extracting.bundles import LetterReading, SourceDocument
 from webapp.extracting.codes import FoundCode
 from webapp.extracting.routes import marked, now, readable, source_of
 from webapp.fhir.answers import FhirError
+from webapp.fhir.pages import my_organization
 from webapp.fhir.resources import DocumentRow
 from webapp.guards import signed_in_required
-from webapp.models import Membership
 from webapp.workbench.catalog import open_book
 from webapp.workbench.extraction import shown
 from webapp.workbench.failures import failure_words
@@ -173,9 +171,7 @@ def _posted(model: type[Body]) -> Body:
 
 def _mine(organization_id: uuid.UUID, document: uuid.UUID) -> DocumentRow:
     """The document, if it can be read; 404 for those who do not belong to its organization."""
-    mine = exists().where(Membership.user_id == current_user.id, Membership.organization_id == organization_id)
-    if not db.session.scalar(select(mine)):
-        abort(404)
+    my_organization(organization_id)
     try:
         return readable(organization_id, document)
     except FhirError as error:

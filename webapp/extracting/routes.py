@@ -9,7 +9,6 @@ Reading is the text API's; this process only waits for it, on one of the places 
 
 import time
 import uuid
-from dataclasses import dataclass, replace
 from typing import Any, Final, cast, get_args
 
 from flask import Blueprint, Response, request
@@ -46,6 +45,8 @@ READ: Final = (
 )  # fmt: skip
 """Types that may be read: what an unknown one is, its bytes tell the text API."""
 _TYPES = get_args(DocumentType)
+PARAMETERS: Final = {"document_type": "arztbrief", "coded": "true", "store": "false"}
+"""Of a call, with their values where it gives none."""
 _SAID = {
     "busy": "Gerade wird zu viel gleichzeitig gelesen.",
     "file": "Die Text-API kann diese Datei nicht lesen.",
@@ -58,39 +59,30 @@ _SAID = {
 _DOWN = "Die Text-API antwortet nicht."
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The parameters of a call."""
-
-    document_type: DocumentType = "arztbrief"
-    coded: bool = True
-    store: bool = False
-
-
 @extracting.post("/DocumentReference/<fhir_id:ident>/$extract", provide_automatic_options=False)
 def extract(organization: str, ident: str) -> Response:
     """The fields and codes of a document; kept with `store`, which is then answered with its place."""
     organization_id = authorize(organization)
     given = sent(request)
     answers.negotiate(next((value for name, value in given if name == "_format"), None))
-    wanted = _wanted(given)
-    if wanted.store:
+    document_type, coded, stored = _wanted(given)
+    if stored:
         if bearer().rights is None:
             raise FhirError(403, "Schreiben dürfen nur Dienstkonten.")
         require([(DOCUMENT, "c")])
     row = readable(organization_id, parse_id(ident))
     source = source_of(organization_id, row)
-    identifier = keeping.made_of(source, wanted.document_type, coded=wanted.coded)
+    identifier = keeping.made_of(source, document_type, coded=coded)
     log_access("extract", organization_id, uuid.UUID(row.id))
-    if wanted.store and (document := keeping.there(organization_id, identifier)):
+    if stored and (document := keeping.there(organization_id, identifier)):
         return _kept(organization_id, document, created=False)
     try:
         with place(bearer().account or bearer().user_id):
-            reading = read(row, wanted)
+            reading = _read(row, document_type, coded=coded)
     except NotRead as error:
         return _refused(error)
     bundle = bundles.document(source, reading, identifier, now())
-    if not wanted.store:
+    if not stored:
         return answer(bundle)
 
     def note(session: Session, result: storing.Result) -> None:
@@ -127,19 +119,19 @@ def source_of(organization_id: uuid.UUID, row: DocumentRow) -> SourceDocument:
     return SourceDocument(base, row.id, row.version, row.title, subject)
 
 
-def read(row: DocumentRow, wanted: Wanted) -> LetterReading:
+def _read(row: DocumentRow, document_type: DocumentType, *, coded: bool) -> LetterReading:
     """The text API's reading of the file. Raises NotRead, and FhirError where the file is lost."""
     try:
         data = b"".join(service().files.read(row.sha256))
     except FileMissing:
         raise FhirError(500, LOST) from None
     calls = Asking(asking.DEADLINE_S)
-    told = calls.letter(wanted.document_type, data)
+    told = calls.letter(document_type, data)
     diagnoses = told["data"].get("diagnosen") or []
-    codes = marked(calls.codes(diagnoses)) if wanted.coded else None
+    codes = marked(calls.codes(diagnoses)) if coded else None
     book = open_book(settings().catalog)
     return LetterReading(
-        wanted.document_type, told["data"], told.get("evidence") or (), told.get("review") or (),
+        document_type, told["data"], told.get("evidence") or (), told.get("review") or (),
         told.get("text") or "", str(told["model"]), codes, book.version if book else None,
     )  # fmt: skip
 
@@ -157,19 +149,19 @@ def now() -> str:
     return dates.to_text(time.time_ns() // 1_000)
 
 
-def _wanted(given: Pairs) -> Wanted:
-    """The parameters. Raises FhirError 400 that names the one that is not understood."""
-    wanted = Wanted()
+def _wanted(given: Pairs) -> tuple[DocumentType, bool, bool]:
+    """The `document_type`, `coded` and `store` of a call. Raises FhirError 400 that names the one that is not
+    understood."""
+    wanted = dict(PARAMETERS)
     for name, value in given:
-        if name == "document_type" and value in _TYPES:
-            wanted = replace(wanted, document_type=cast(DocumentType, value))
-        elif name in ("coded", "store") and value.lower() in ("true", "false"):
-            said = value.lower() == "true"
-            wanted = replace(wanted, coded=said) if name == "coded" else replace(wanted, store=said)
-        elif name != "_format":
+        if name == "_format":
+            continue
+        said = value if name == "document_type" else value.lower()
+        if name not in wanted or said not in (_TYPES if name == "document_type" else ("true", "false")):
             expected = f"document_type ({', '.join(_TYPES)}), coded und store (true oder false)"
             raise FhirError(400, f"Erwartet werden {expected}.", name[:50])
-    return wanted
+        wanted[name] = said
+    return cast(DocumentType, wanted["document_type"]), wanted["coded"] == "true", wanted["store"] == "true"
 
 
 def _kept(organization_id: uuid.UUID, document: uuid.UUID, *, created: bool) -> Response:

@@ -21,7 +21,6 @@ from webapp.fhir.access import authorize, log_access, parse_id
 from webapp.fhir.answers import FhirError
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing
-from webapp.urls import Link
 from webapp.watching import DOCUMENTS_SERVED
 
 binary = Blueprint("fhir_files", __name__, url_prefix="/<organization>")
@@ -55,17 +54,15 @@ def read_presigned(organization: str, document_id: str) -> Response:
     membership or account it was made with has ended. With BEFUND_PRESIGN=storage and an S3 storage the answer is a
     redirect to a link of S3's own, which nobody can take back and which therefore lives BEFUND_STORAGE_LINK seconds."""
     given = request.args
-    expires = given.get("expires", "")
-    link = Link(organization, document_id, int(expires) if re.fullmatch("[0-9]{1,12}", expires) else 0,
-                given.get("token", ""))  # fmt: skip
-    if not service().presigner.grants(link, given.get("key", ""), given.get("signature", ""), time.time()):
+    if not service().presigner.grants(organization, document_id, given, time.time()):
         raise FhirError(403, "Dieser Link ist ungültig oder abgelaufen. Die Suche liefert einen neuen.")
     organization_id = uuid.UUID(organization)
-    user = service().callers.stands(link.token, organization_id)
+    token = given.get("token", "")
+    user = service().callers.stands(token, organization_id)
     if user is None:
         raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
     row = _current(organization_id, document_id)
-    log_access("presigned", organization_id, uuid.UUID(row[0]), user=user, token=link.token)
+    log_access("presigned", organization_id, uuid.UUID(row[0]), user=user, token=token)
     return _at_the_storage(row) or content(row)
 
 

@@ -77,7 +77,7 @@ def _allow_uploads(endpoint: str | None, values: dict[str, Any] | None) -> None:
     if endpoint == "documents.upload":
         if not current_user.is_authenticated:
             abort(login_manager.unauthorized())
-        _mine((values or {})["organization_id"])
+        my_organization((values or {})["organization_id"])
         request.max_content_length = LARGEST_UPLOAD
 
 
@@ -120,7 +120,7 @@ def all_documents() -> str | AnyResponse:
 @signed_in_required
 def of_organization(organization_id: uuid.UUID) -> str:
     """Newest first; the filters are those of the search."""
-    organization = _mine(organization_id)
+    organization = my_organization(organization_id)
     pairs = [(name, value.strip()) for name, value in request.args.items(multi=True) if value.strip()]
     wanted = params.search([*_bounded(pairs), ("_count", str(PER_PAGE))])
     found = service().documents.search(organization_id, wanted)
@@ -139,7 +139,7 @@ def of_organization(organization_id: uuid.UUID) -> str:
 @signed_in_required
 def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
     """The metadata of a document, and its preview in a frame that runs nothing."""
-    organization = _mine(organization_id)
+    organization = my_organization(organization_id)
     return render_template("document.html", organization=organization, item=_row(organization_id, document))
 
 
@@ -147,7 +147,7 @@ def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
 @signed_in_required
 def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """The file itself: for download, or for the frame of its own page."""
-    _mine(organization_id)
+    my_organization(organization_id)
     item = _row(organization_id, document)
     if item.entered_in_error:
         abort(404)
@@ -164,7 +164,7 @@ def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
 @signed_in_required
 def upload(organization_id: uuid.UUID) -> AnyResponse:
     """Store the chosen files, filed under one patient or none."""
-    _mine(organization_id)
+    my_organization(organization_id)
     chosen = [file for file in request.files.getlist("files") if file.filename]
     try:
         said = linking.stated(request.form.get("patient", "").strip())
@@ -196,7 +196,7 @@ def _store(organization_id: uuid.UUID, new: list[store.NewDocument]) -> list[sto
 @signed_in_required
 def mark(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
     """Mark as entered in error, or take that back."""
-    _mine(organization_id)
+    my_organization(organization_id)
     _row(organization_id, document)
     wrong = request.form.get("status") == Status.ENTERED_IN_ERROR.value
     with db.write() as session:
@@ -212,7 +212,7 @@ def _organizations() -> list[Organization]:
     return sorted((row.organization for row in rows), key=lambda organization: organization.name)
 
 
-def _mine(organization_id: uuid.UUID) -> Organization:
+def my_organization(organization_id: uuid.UUID) -> Organization:
     """The organization, 404 for those who do not belong to it: a page need not tell that it exists."""
     for organization in _organizations():
         if organization.id == organization_id:

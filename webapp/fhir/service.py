@@ -14,7 +14,7 @@ from webapp.fhir.searching.history import Histories
 from webapp.fhir.searching.reading import Reader
 from webapp.fhir.searching.search import Documents, Resources
 from webapp.fhir.writing.together import Together
-from webapp.storage import BucketFiles, FolderFiles, open_files
+from webapp.storage import BucketFiles, Files, open_files
 from webapp.urls import Presigner, public_origin
 
 _KEY = "befund_fhir"
@@ -31,7 +31,7 @@ class Service:
     """Documents and what else is stored, by its type."""
     callers: Callers
     origins: Origins
-    files: FolderFiles | BucketFiles
+    files: Files
     presigner: Presigner
     together: Together[Any, Any]
     """Documents that are posted at the same moment."""

@@ -14,7 +14,7 @@ from webapp import audit
 from webapp.extensions import db
 from webapp.guards import signed_in_required
 from webapp.models import BrowserSession, Membership
-from webapp.sessions import ServerSession, sessions_of
+from webapp.sessions import ServerSession, begin_anew, sessions_of
 from webapp.sso import accounts
 from webapp.sso.models import Identity
 
@@ -47,8 +47,7 @@ def logout() -> Response:
     """End this session. The next one has another id."""
     audit.record_alone("signed_out", user=current_user)
     logout_user()
-    session.clear()
-    cast(ServerSession, session).renew()
+    begin_anew()
     flash(_("Sie sind abgemeldet."), "success")
     return redirect(url_for("home.login"))
 
@@ -89,7 +88,6 @@ def end_sessions() -> Response:
         accounts.end_sessions(writing, current_user)
         audit.record(writing, "sessions_ended", user=current_user)
     logout_user()
-    session.clear()
-    cast(ServerSession, session).renew()
+    begin_anew()
     flash(_("Alle Sitzungen sind beendet."), "success")
     return redirect(url_for("home.login"))

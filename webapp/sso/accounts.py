@@ -9,7 +9,7 @@ Whoever's account a vendor was linked to is told so by mail.
 """
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from blinker import signal
@@ -39,16 +39,9 @@ credentials_ended = signal("befund-credentials-ended")
 """Sent as (session, user=...) inside the writing transaction: whoever keeps tokens of that person must end them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A sign-in that waits for a proven address. `profile.email` is the doubtful address, "" when there is none."""
-
-    profile: Profile
-
-
-def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> User | Pending:
-    """The account that signs in, stored with its identity, or Pending. `proven_email`: an address the person has just
-    proven by a code. Raises Outcome when the account is switched off."""
+def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> User | None:
+    """The account that signs in, stored with its identity; None where the person has to prove an address first.
+    `proven_email`: one that was just proven by a code. Raises ErrorPage when the account is switched off."""
     known = _known(provider, profile)
     if known is not None:
         return known
@@ -58,7 +51,7 @@ def resolve(provider: Provider, profile: Profile, proven_email: str = "") -> Use
                 found, linked = _resolve_once(session, provider, profile, proven_email)
         except IntegrityError:
             continue
-        if linked and isinstance(found, User):
+        if linked and found is not None:
             tell_linked(found, provider)
         return found
     raise ErrorPage("try_again", 503, reason="accounts changed at the same moment")
@@ -82,11 +75,9 @@ def _known(provider: Provider, profile: Profile) -> User | None:
     return user
 
 
-def end_sessions(session: Session, user: User, keep: str | None = None) -> None:
-    """End all of a person's browser sessions but the one with row key `keep`, and their tokens."""
-    session.execute(
-        delete(BrowserSession).where(BrowserSession.user_id == user.id, BrowserSession.id_hash != (keep or ""))
-    )
+def end_sessions(session: Session, user: User) -> None:
+    """End all of a person's browser sessions."""
+    session.execute(delete(BrowserSession).where(BrowserSession.user_id == user.id))
 
 
 def unlink(session: Session, user: User, identity_id: uuid.UUID) -> bool:
@@ -103,8 +94,8 @@ def unlink(session: Session, user: User, identity_id: uuid.UUID) -> bool:
 
 def _resolve_once(
     session: Session, provider: Provider, profile: Profile, proven_email: str
-) -> tuple[User | Pending, bool]:
-    """The account that signs in (or Pending), and True when the vendor was linked to an existing account."""
+) -> tuple[User | None, bool]:
+    """The account that signs in, if any, and True when the vendor was linked to an existing account."""
     linked = False
     identity = _find(session, provider.id, profile.subject)
     if identity is not None:
@@ -112,7 +103,7 @@ def _resolve_once(
     elif email := proven_email or _vouched(session, provider, profile):
         user, linked = _link_or_create(session, provider, replace(profile, email=email))
     else:
-        return Pending(profile), False
+        return None, False
     if not user.active:
         raise ErrorPage("account_inactive", 403, reason="account is switched off")
     audit.record(session, "signed_in", user=user, provider_id=provider.id)

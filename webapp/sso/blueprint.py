@@ -20,7 +20,6 @@ from webapp import audit
 from webapp.errors import ErrorPage, is_outage
 from webapp.extensions import db, limiter
 from webapp.sso import accounts, attempts, dry_run, mail
-from webapp.sso.accounts import Pending
 from webapp.sso.attempts import Attempt
 from webapp.sso.models import Provider
 from webapp.sso.profile import Profile, SubjectMissing, read_profile
@@ -122,14 +121,14 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
         _refuse_mixed_up(provider, at)
         profile = _profile(self._ask(provider, attempt))
         found = accounts.resolve(provider, profile)
-        if isinstance(found, Pending):
-            if not mail.can_send():
-                raise ErrorPage("no_mail", 503, reason="an address must be proven")
-            return ask_for_address(provider, found.profile, attempt.next_path)
-        return signed_in(found, attempt.next_path)
+        if found is not None:
+            return signed_in(found, attempt.next_path)
+        if not mail.can_send():
+            raise ErrorPage("no_mail", 503, reason="an address must be proven")
+        return ask_for_address(provider, profile, attempt.next_path)
 
     def _ask(self, provider: Provider, attempt: Attempt, observer: dry_run.Observer | None = None) -> Any:
-        """Code -> token -> claims. Raises Outcome."""
+        """Code -> token -> claims. Raises ErrorPage."""
         code = _authorization_code(provider)
         calls = VendorCalls(provider, callback_url(provider))
         calls.observer = observer
@@ -163,13 +162,13 @@ def callback_url(provider: Provider | None = None) -> str:
 
 
 def _refuse_exposed(provider: Provider) -> None:
-    """One vendor that nothing tells apart is safe beside others that are told apart; two are not. Raises Outcome."""
+    """One vendor that nothing tells apart is safe beside others that are told apart; two are not. Raises ErrorPage."""
     if undefended(provider) and several_undefended():
         raise ErrorPage("mix_up", 503, reason="two vendors without issuer and own callback")
 
 
 def _refuse_mixed_up(provider: Provider, at: str) -> None:
-    """An answer that is not this vendor's: at another's callback, or with an `iss` not its own. Raises Outcome."""
+    """An answer that is not this vendor's: at another's callback, or with an `iss` not its own. Raises ErrorPage."""
     if at != (provider.id if provider.own_callback else ""):
         raise ErrorPage("wrong_issuer", 400, reason="at the callback of another vendor")
     if mixed_up(provider, request.args.getlist("iss")):
@@ -184,7 +183,7 @@ def _profile(claims: Any) -> Profile:
 
 
 def _authorization_code(provider: Provider) -> str:
-    """`code` of the callback. Raises Outcome for what came instead of it."""
+    """`code` of the callback. Raises ErrorPage for what came instead of it."""
     if "error" in request.args:
         raise _denial(provider, error_code(request.args["error"]))
     codes = request.args.getlist("code")

@@ -17,7 +17,6 @@ from webapp import audit
 from webapp.errors import ErrorPage
 from webapp.extensions import limiter
 from webapp.sso import accounts, otp
-from webapp.sso.accounts import Pending
 from webapp.sso.profile import Profile, usable_email
 from webapp.sso.providers import find_active
 from webapp.sso.signing_in import pending, signed_in, update_pending
@@ -107,7 +106,7 @@ def _complete(waiting: dict[str, Any], email: str) -> Response:
         SIGN_INS.labels(outcome.key).inc()
         audit.record_alone("refused", provider_id=provider.id, detail=outcome.key)
         raise
-    if isinstance(found, Pending):  # cannot be: the address is proven
+    if found is None:  # cannot be: the address is proven
         raise ErrorPage("try_again", 503)
     return signed_in(found, waiting["next_path"])
 

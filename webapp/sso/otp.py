@@ -41,7 +41,7 @@ class CodeRefused(Exception):
 
 
 def send_code(pending_id: str, address: str, provider_id: str = "") -> None:
-    """Send a new code to `address`; the former one of this pending sign-in is void. Raises Refused."""
+    """Send a new code to `address`; the former one of this pending sign-in is void. Raises CodeRefused."""
     code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
     row = OneTimeCode(
         pending_hash=digest(pending_id),
@@ -62,7 +62,7 @@ def send_code(pending_id: str, address: str, provider_id: str = "") -> None:
 
 
 def check_code(pending_id: str, address: str, code: str, provider_id: str = "") -> None:
-    """Returns when `code` is right, which uses it up. Raises Refused: wrong (with the tries left) or void."""
+    """Returns when `code` is right, which uses it up. Raises CodeRefused: wrong (with the tries left) or void."""
     pending_hash = digest(pending_id)
     valid: tuple[ColumnElement[bool], ...] = (
         OneTimeCode.pending_hash == pending_hash,
@@ -90,7 +90,7 @@ def check_code(pending_id: str, address: str, code: str, provider_id: str = "") 
 
 
 def _keep_pace(session: Session, row: OneTimeCode) -> None:
-    """Raises Refused when the address or the network address was served within PAUSE, or PER_HOUR times in an hour."""
+    """Raises CodeRefused when the address or the network was served within PAUSE, or PER_HOUR times in an hour."""
     for value in sorted((row.address_hash, row.ip_hash)):  # always in one order, so that two never wait for each other
         advisory_lock(session, int(value[:15], 16))
     now = utcnow()

@@ -9,7 +9,7 @@ from flask_login import login_user
 from werkzeug.wrappers import Response
 
 from webapp.models import User
-from webapp.sessions import ServerSession
+from webapp.sessions import begin_anew
 from webapp.sso.models import Provider
 from webapp.sso.profile import Profile
 from webapp.watching import SIGN_INS
@@ -20,7 +20,7 @@ PENDING_S = 30 * 60  # time to find the mail; after that the vendor is asked aga
 
 def signed_in(user: User, next_path: str) -> Response:
     """Begin the person's session, under a new id, and go where they wanted to go."""
-    _fresh_session()
+    begin_anew()
     login_user(user)
     SIGN_INS.labels("signed_in").inc()
     session.pop("_id", None)  # a hash of address and browser that Flask-Login only uses for its session protection
@@ -29,7 +29,7 @@ def signed_in(user: User, next_path: str) -> Response:
 
 def ask_for_address(provider: Provider, profile: Profile, next_path: str) -> Response:
     """Keep the sign-in in the session and go to the completion form."""
-    _fresh_session()
+    begin_anew()
     SIGN_INS.labels("address").inc()
     session[PENDING_KEY] = {
         "id": secrets.token_urlsafe(24),
@@ -52,8 +52,3 @@ def pending() -> dict[str, Any] | None:
 def update_pending(waiting: dict[str, Any], **values: Any) -> None:
     """Change the pending sign-in in the session."""
     session[PENDING_KEY] = {**waiting, **values}
-
-
-def _fresh_session() -> None:
-    session.clear()
-    cast(ServerSession, session).renew()

@@ -39,11 +39,11 @@ class VendorCalls:
         return str(self.client.prepare_request_uri(there, self.redirect_uri, scopes, state, **more))
 
     def claims(self, line: OutgoingCalls, code: str, verifier: str) -> dict[str, Any]:
-        """Code -> token -> the userinfo object. The token is used here and kept nowhere. Raises Outcome."""
+        """Code -> token -> the userinfo object. The token is used here and kept nowhere. Raises ErrorPage."""
         return self._userinfo(line, self.token(line, code, verifier))
 
     def token(self, line: OutgoingCalls, code: str, verifier: str) -> str:
-        """Trade the authorization code for an access token. Raises Outcome."""
+        """Trade the authorization code for an access token. Raises ErrorPage."""
         provider, secret = self.provider, unseal(self.provider.client_secret_encrypted)
         given: dict[str, Any] = {"code_verifier": verifier} if verifier else {}
         basic = provider.token_auth_method is TokenAuthMethod.BASIC
@@ -65,7 +65,7 @@ class VendorCalls:
         return claims
 
     def _call(self, line: OutgoingCalls, method: str, url: str, headers: dict[str, str], body: str = "") -> Answer:
-        """One answer that is no redirect. Raises Outcome."""
+        """One answer that is no redirect. Raises ErrorPage."""
         try:
             answer = line.ask(method, url, headers, body)
         except NoAnswer as error:
@@ -103,7 +103,7 @@ def _basic(provider: Provider, secret: str) -> str:
 
 def _token_in(answer: Answer) -> str:
     """The access token of a token endpoint's answer, of which nothing else is kept: not a changed scope, an odd
-    `expires_in`, a refresh token. Raises Outcome."""
+    `expires_in`, a refresh token. Raises ErrorPage."""
     given = read_json(answer.body)
     if not isinstance(given, dict):
         raise ErrorPage("vendor_answer", 502, reason=f"token {answer.status}, no JSON object")

@@ -20,7 +20,6 @@ from typing import Any
 from flask import Flask
 
 from clinical.errors import BefundError, cause_of
-from clinical.room import require_files, require_room
 from clinical.settings import Settings
 from webapp.database import parsed
 from webapp.urls import Wsgi
@@ -39,7 +38,7 @@ NEVER = 1.0
 """As old as can be, where something is looked for and not there."""
 
 
-def need(app: Flask, part: str, well: Callable[[], bool]) -> None:
+def need(app: Flask, part: str, well: Callable[[], bool | None]) -> None:
     """`readyz` of `app` asks `well`, inside an application context; False or an error: `part` does not answer."""
     app.extensions.setdefault(_NEEDS, {})[part] = well
 
@@ -126,11 +125,11 @@ class _Readiness:
         return missing
 
 
-def _why_not(well: Callable[[], bool]) -> str | None:
+def _why_not(well: Callable[[], bool | None]) -> str | None:
     """Our own words for it or the kind of error, never its words: a driver's may hold an address with its password; our
     own errors hold none."""
     try:
-        return None if well() else "no"
+        return "no" if well() is False else None
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a part, the answer is that it does not answer
         return str(error) if isinstance(error, BefundError) else cause_of(error)
 
@@ -154,23 +153,8 @@ def _expiry(file: Path) -> float:
         return NEVER
 
 
-# --- room: among open files, and in the folders that are written into, beside the storage of files --------------------
-
-
-def has_connections() -> bool:
-    """Always true: raises NoRoom where a process of the webapp can hardly take a further connection."""
-    require_files()
-    return True
-
-
-def has_room(given: Settings) -> bool:
-    """Always true: raises NoRoom where there is none."""
-    require_room(_written(given))
-    return True
-
-
-def _written(given: Settings) -> list[Path]:
-    """Of SQLite's file, of mails in development, of uploads until they are stored, and of the counts."""
+def written(given: Settings) -> list[Path]:
+    """The folders of SQLite's file, of mails in development, of uploads until they are stored, and of the counts."""
     database = parsed(given.database_url)
     folders = [Path(tempfile.gettempdir())]
     if database.get_backend_name() == "sqlite" and database.database:

@@ -19,57 +19,40 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 NOWHERE = "other"
 
 
-class Counted:
-    """WSGI middleware. The route is its pattern, never the path: what no route matches is `other`."""
+class Watched:
+    """WSGI middleware: counts, takes `X-Request-ID` and `traceparent`, gives both back, ends the span with the answer.
+    The route is its pattern, never the path: what no route matches is `other`."""
 
     def __init__(self, app: Wsgi) -> None:
         self.app = app
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Serve one request; it counts when its head is sent, and as 500 when the application gave none."""
+        """Serve one request; it counts when its head is sent, and as 500 when the application gave none. A file that
+        the server hands to the kernel itself is passed on as it is."""
+        serving = Serving(environ.get("HTTP_X_REQUEST_ID"), environ.get("HTTP_TRACEPARENT"))
         began, status, route = time.perf_counter(), "500", NOWHERE
 
-        def noted(line: str, *rest: Any) -> Any:
+        def noted(line: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
             nonlocal status, route
-            status, route = line[:3], route_of(environ)
-            return start_response(line, *rest)
+            status, route = line[:3], _route_of(environ)
+            return start_response(line, [*headers, *serving.headers.items()], *rest)
 
+        def end() -> None:
+            serving.end(environ.get("REQUEST_METHOD", ""), route, int(status))
+
+        body: Iterable[bytes] | None = None
         REQUESTS_OPEN.inc()
         try:
-            return self.app(environ, noted)
+            body = self.app(environ, noted)
         finally:
             REQUESTS_OPEN.dec()
             answered, started = _counters(route, _method(environ), status)
             answered.inc()
             started.observe(time.perf_counter() - began)
-
-
-class Traced:
-    """WSGI middleware: takes `X-Request-ID` and `traceparent`, gives both back, ends the span with the answer."""
-
-    def __init__(self, app: Wsgi) -> None:
-        self.app = app
-
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Serve one request. A file that the server hands to the kernel itself is passed on as it is."""
-        serving = Serving(environ.get("HTTP_X_REQUEST_ID"), environ.get("HTTP_TRACEPARENT"))
-        status, route = 500, NOWHERE
-
-        def noted(line: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            nonlocal status, route
-            status, route = int(line[:3]), route_of(environ)
-            return start_response(line, [*headers, *serving.headers.items()], *rest)
-
-        def end() -> None:
-            serving.end(environ.get("REQUEST_METHOD", ""), route, status)
-
-        body: Iterable[bytes] | None = None
-        try:
-            body = self.app(environ, noted)
-        finally:
-            if body is None or isinstance(body, environ.get("wsgi.file_wrapper", ())):
+            handed_over = isinstance(body, environ.get("wsgi.file_wrapper", ()))
+            if body is None or handed_over:
                 end()
-        return body if isinstance(body, environ.get("wsgi.file_wrapper", ())) else ClosingIterator(body, end)
+        return body if handed_over else ClosingIterator(body, end)
 
 
 @lru_cache(maxsize=2048)
@@ -78,7 +61,7 @@ def _counters(route: str, method: str, status: str) -> tuple[Counter, Histogram]
     return REQUESTS.labels(route, method, status), RESPONSE_START.labels(route)
 
 
-def route_of(environ: dict[str, Any]) -> str:
+def _route_of(environ: dict[str, Any]) -> str:
     """The pattern that Flask found; it is in the environment until the request's context ends."""
     rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
     return str(rule.rule) if rule is not None else NOWHERE

@@ -1,7 +1,6 @@
 """`$extract`: a stored letter becomes a FHIR document of its fields, codes and their places; kept only where asked."""
 
 import base64
-import dataclasses
 import logging
 import uuid
 from typing import Any
@@ -21,7 +20,7 @@ from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.workbench.conftest import Behind
 from tests.written_files import pdf_of, scan_of
 from webapp.extracting import asking
-from webapp.extracting.routes import Wanted
+from webapp.extracting.routes import PARAMETERS
 from webapp.fhir.models import AccessLog, Document
 from webapp.models import AuditEvent
 
@@ -290,7 +289,7 @@ def test_the_capability_statement_names_the_operation(place: Place) -> None:
     OperationDefinition.model_validate(resource)
     assert resource["url"] == definition
     taken = {one["name"] for one in resource["parameter"] if one["use"] == "in"}
-    assert taken == {field.name for field in dataclasses.fields(Wanted)}
+    assert taken == set(PARAMETERS)
 
 
 def test_only_the_operation_of_our_own_is_defined_here(place: Place) -> None:
