@@ -18,8 +18,9 @@ Schema = dict[str, Any]
 
 def table() -> str:
     """A heading, a sentence and a table for each model: those of bodies first, then what they and the answers hold."""
-    schemas = description.document()["components"]["schemas"]
-    bodies = [model.__name__ for operation in description.OPERATIONS for model in operation.body]
+    document = description.document()
+    schemas = document["components"]["schemas"]
+    bodies = description.named([one.get("requestBody") for one in description.operations(document)])
     names = [*dict.fromkeys(bodies), *sorted(set(schemas) - set(bodies) - {"Problem", "ResearchEvent"})]
     return "\n".join(_section(name, schemas[name]) for name in names)
 

@@ -11,7 +11,7 @@ import pytest
 
 from batch.coder import Coder
 from bentos.api.bulk import BLOCK
-from bentos.api.description import BULK
+from bentos.api.bulk import PATH as BULK
 from bentos.keys import KeyLimits
 from clinical.contract import BULK_LINES_MAX, BulkResult
 from tests.bentos.conftest import running

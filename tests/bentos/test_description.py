@@ -14,8 +14,10 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from bentos.api import description
+from bentos.api.admission import IGNORED
 from bentos.api.app import contract_paths
 from bentos.api.problems import ANSWERS
+from clinical.contract import BULK_CODES_MAX, BULK_LINES_MAX
 from tests import described, fields
 from tests.bentos.conftest import running
 from tests.conftest import ROOT, stay_out
@@ -24,7 +26,7 @@ from tests.webapp.sso.live import node_missing
 
 NODE = ROOT / "tests" / "node"
 DOCUMENT = description.document()
-OPERATIONS = pytest.mark.parametrize("operation", description.OPERATIONS, ids=lambda one: one.name)
+PATHS = pytest.mark.parametrize("path", DOCUMENT["paths"])
 
 
 @pytest.fixture
@@ -61,31 +63,38 @@ def test_every_status_that_an_error_is_answered_with_is_described():
     assert {kind.status for kind in ANSWERS.values()} <= ours
 
 
-@OPERATIONS
-def test_examples_are_answered_as_the_document_says(operation, by_rules):
-    shown = json.loads(description.EXAMPLES.read_text("utf-8"))[operation.name]
-    method = "post" if operation.body else "get"
-    content = DOCUMENT["paths"][operation.path][method]["responses"]["200"]["content"][operation.answered_as]
-    real = [by_rules.get(operation.path)] if not operation.body else []
+def test_bounds_in_the_document_are_those_of_the_contract():
+    bulk = DOCUMENT["paths"]["/api/codes/bulk"]["post"]
+    assert f" {BULK_LINES_MAX} texts" in bulk["summary"]
+    assert bulk["parameters"][0]["schema"]["maximum"] == BULK_CODES_MAX
+    assert IGNORED in DOCUMENT["components"]["headers"]
+
+
+@PATHS
+def test_examples_are_answered_as_the_document_says(path, by_rules):
+    ((method, operation),) = DOCUMENT["paths"][path].items()
+    shown = json.loads(description.EXAMPLES.read_text("utf-8"))[operation["operationId"]]
+    ((kind, content),) = operation["responses"]["200"]["content"].items()
+    real = [by_rules.get(path)] if method == "get" else []
     for body in shown["bodies"].values():
         sent = body["value"] if isinstance(body["value"], str) else json.dumps(body["value"])
-        real.append(by_rules.post(operation.path, content=sent))
+        real.append(by_rules.post(path, content=sent))
     assert [answer.status_code for answer in real] == [200] * len(real)
     for text in [*(answer.text for answer in real), *(_text(answer["value"]) for answer in shown["answers"].values())]:
-        _check(operation, content, text)
+        _check(kind, content, text)
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _check(operation: description.Operation, content: dict, text: str) -> None:
-    if operation.answered_as == description.EVENTS:
+def _check(kind: str, content: dict, text: str) -> None:
+    if kind == "text/event-stream":
         events = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith("data: ")]
         schema = content["schema"]["properties"]["data"]["contentSchema"]
         assert json.loads(events[-1])["type"] == "result"
         lines = events
-    elif operation.answered_as == description.NDJSON:
+    elif kind == description.NDJSON:
         schema, lines = content["x-line"], text.splitlines()
     else:
         schema, lines = content["schema"], [text]
