@@ -17,7 +17,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
 from bentos.api.edge import say
-from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody, UnknownFields
+from bentos.api.problems import BodyTooLarge, BodyTooSlow, InvalidBody
 from bentos.keys import KeyInfo, Keys, KeysUnavailable, LimitReached, Standing
 from bentos.metrics import FAILURES
 
@@ -155,18 +155,9 @@ def _say_standing(request: Request, standing: tuple[Standing, ...]) -> None:
 Admitted = Annotated[KeyInfo, Depends(admitted)]
 
 
-def body_of(model: type[Model]) -> Callable[..., Awaitable[Model]]:
-    """A dependency that reads the body of an admitted request as `model`."""
-
-    async def read(request: Request, _key: Admitted) -> Model:
-        return understood(request, model, await read_body(request))
-
-    return read
-
-
 def understood(request: Request, model: type[Model], given: bytes | dict[str, Any]) -> Model:
     """A body, JSON or the parts of a form, as `model`; unknown fields are named in a header, and refused where the
-    caller asks for `Prefer: handling=strict` (RFC 7240). Raises InvalidBody, UnknownFields."""
+    caller asks for `Prefer: handling=strict` (RFC 7240). Raises InvalidBody."""
     validate: Callable[..., Model] = model.model_validate_json if isinstance(given, bytes) else model.model_validate
     try:
         found = validate(given, extra="allow")
@@ -174,11 +165,13 @@ def understood(request: Request, model: type[Model], given: bytes | dict[str, An
         if not unknown:
             return found
         if is_strict(request):
-            raise UnknownFields(unknown)
+            places = [(path.split("."), "extra_forbidden") for path in unknown]
+            raise InvalidBody("fields that are not known", places, remedy="or no Prefer: handling=strict")
         say(request, IGNORED, ", ".join(dict.fromkeys(quote(path, safe="._-") for path in unknown)))
         return validate(given)
     except ValidationError as error:
-        raise InvalidBody(error) from None
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        raise InvalidBody("a body that does not fit", [(one["loc"], one["type"]) for one in faults]) from None
 
 
 def is_strict(request: Request) -> bool:

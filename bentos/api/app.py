@@ -70,9 +70,6 @@ def contract_paths(parts: tuple[Part, ...] = PARTS) -> tuple[str, ...]:
     )
 
 
-CONTRACT_PATHS = contract_paths()
-
-
 SILENT: TelemetryConfig = {
     "tracing": False,
     "metrics": False,

@@ -19,7 +19,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 
 from bentos.api.admission import BODY_MAX, read_body, understood
-from bentos.api.problems import BodyTooLarge, InvalidForm
+from bentos.api.problems import BodyTooLarge, InvalidBody
 from bentos.metrics import FILE_SECONDS, FILES
 from clinical.contract import FileContent
 from clinical.letters import FileReader, FileRefused, PageText
@@ -31,6 +31,7 @@ UPLOAD_SECONDS = 60.0
 UPLOADS = 8
 """Bodies over 1 MiB that one process holds at once; the next one waits before it is read."""
 PARTS_MAX = 8
+FORM = "multipart/form-data with the parts file and document_type"
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Plain = TypeVar("Plain", bound=BaseModel)
@@ -39,7 +40,7 @@ Plain = TypeVar("Plain", bound=BaseModel)
 async def asked_with_file(request: Request, model: type[Asked], plain: type[Plain] | None = None) -> Asked | Plain:
     """The body of an admitted request: a form or JSON with a file as `model`, JSON without `content` as `plain`.
 
-    Raises BodyTooLarge, BodyTooSlow, InvalidBody, InvalidForm.
+    Raises BodyTooLarge, BodyTooSlow, InvalidBody.
     """
     kind = request.headers.get("content-type", "")
     form = kind.split(";")[0].strip().lower() == "multipart/form-data"
@@ -85,7 +86,7 @@ def _has_content(raw: bytes) -> bool:
 def _of_form(request: Request, raw: bytes, kind: str, model: type[Asked]) -> Asked:
     parts = _parts(raw, kind)
     if "file" not in parts:
-        raise InvalidForm("a form without a part named file", "file", "missing")
+        raise InvalidBody("a form without a part named file", [(["file"], "missing")], FORM)
     given: dict[str, Any] = {"content": FileContent(data=parts.pop("file"))}
     for name, value in parts.items():
         words = value.decode("utf-8", "replace")
@@ -94,17 +95,17 @@ def _of_form(request: Request, raw: bytes, kind: str, model: type[Asked]) -> Ask
 
 
 def _parts(raw: bytes, kind: str) -> dict[str, bytes]:
-    """The parts of a form by name. Raises InvalidForm."""
+    """The parts of a form by name. Raises InvalidBody."""
     boundary = parse_options_header(kind)[1].get(b"boundary")
     if not boundary:
-        raise InvalidForm("a form without a boundary", "body", "form_invalid")
+        raise InvalidBody("a form without a boundary", [((), "form_invalid")], FORM)
     collected = _Parts()
     try:
         parser = MultipartParser(boundary, collected.callbacks())
         parser.write(raw)
         parser.finalize()
     except FormParserError:
-        raise InvalidForm("a broken form", "body", "form_invalid") from None
+        raise InvalidBody("a broken form", [((), "form_invalid")], FORM) from None
     return collected.named
 
 

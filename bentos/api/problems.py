@@ -6,11 +6,10 @@ The table names every error of the tree in `clinical/errors.py` and of this pack
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from bentos.api.disconnect import ClientLeft
@@ -20,31 +19,17 @@ from clinical import errors, letters
 
 
 class InvalidBody(errors.BefundError):
-    """The body is no JSON of the expected form; `errors` hold places and kinds, never values."""
+    """The body does not fit. `places`: ways to what is wrong in it, each with its kind; values are not said."""
 
-    def __init__(self, cause: ValidationError) -> None:
-        self.errors = [
-            {"loc": ["body", *error["loc"]], "msg": _german(error["type"]), "type": error["type"]}
-            for error in cause.errors(include_url=False, include_context=False, include_input=False)
-        ]
-        super().__init__("a body that does not fit", "JSON as in the contract")
-
-
-class UnknownFields(errors.BefundError):
-    """The body has fields that are not known, and the caller wants to be told rather than half understood."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        kind = "extra_forbidden"
-        self.errors = [{"loc": ["body", *path.split(".")], "msg": _german(kind), "type": kind} for path in paths]
-        super().__init__("fields that are not known", "those of the contract", "or no Prefer: handling=strict")
-
-
-class InvalidForm(errors.BefundError):
-    """The body is no form of the expected parts; `place` and `kind` say which part and why."""
-
-    def __init__(self, found: str, place: str, kind: str) -> None:
-        self.errors = [{"loc": ["body", *([place] if place != "body" else [])], "msg": _german(kind), "type": kind}]
-        super().__init__(found, "multipart/form-data with the parts file and document_type")
+    def __init__(
+        self,
+        found: str,
+        places: Iterable[tuple[Sequence[int | str], str]],
+        expected: str = "JSON as in the contract",
+        remedy: str = "",
+    ) -> None:
+        self.errors = [{"loc": ["body", *way], "msg": _german(kind), "type": kind} for way, kind in places]
+        super().__init__(found, expected, remedy)
 
 
 class BodyTooLarge(errors.BefundError):
@@ -131,9 +116,7 @@ ANSWERS: dict[type[errors.BefundError], ProblemKind] = {
     Unauthorized: ProblemKind(HTTPStatus.UNAUTHORIZED, "API-Schlüssel fehlt oder ist ungültig."),
     LimitReached: ProblemKind(HTTPStatus.TOO_MANY_REQUESTS, "Das Limit dieses API-Schlüssels ist erreicht."),
     KeysUnavailable: _NOT_READY,
-    InvalidForm: _INVALID,
     InvalidBody: _INVALID,
-    UnknownFields: _INVALID,
     BodyTooLarge: ProblemKind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Der Inhalt ist zu groß: Text bis 1 MiB, Dateien bis 20 MB."
     ),
@@ -201,7 +184,7 @@ def of_error(error: errors.BefundError) -> Problem:
     elif isinstance(error, Unauthorized):
         shown = ', error="invalid_token"' if error.shown else ""  # RFC 6750, section 3.1
         headers["WWW-Authenticate"] = f'Bearer realm="Befund"{shown}'
-    places = error.errors if isinstance(error, (InvalidBody, InvalidForm, UnknownFields)) else None
+    places = error.errors if isinstance(error, InvalidBody) else None
     return of_status(answer.status, answer.detail, headers, places)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -39,6 +40,7 @@ MOST_CODES: Final = 50
 
 Parts = tuple[str, ...]
 Result = TypeVar("Result")
+P = ParamSpec("P")
 
 
 class PropertyValue(BaseModel):
@@ -100,18 +102,16 @@ def server_of(state: State, parts: Parts) -> MCPServer:
 
 def _add_codes(made: MCPServer, state: State) -> None:
     @made.tool(title="Text kodieren")
+    @_in_words
     async def code_text(text: Annotated[str, Field(max_length=2_000)]) -> PartialEvent:
         """ICD-10-GM codes for a German clinical text, with the place each rests on, confidence, and every mention."""
-
-        async def first() -> PartialEvent:
-            if state.index is None:
-                raise NotReady("the catalog is not loaded")
-            async with aclosing(research(ResearchRequest(query=text, details=True), state.index, None)) as events:
-                return await anext(event async for event in events if isinstance(event, PartialEvent))
-
-        return await _answered(first)
+        if state.index is None:
+            raise NotReady("the catalog is not loaded")
+        async with aclosing(research(ResearchRequest(query=text, details=True), state.index, None)) as events:
+            return await anext(event async for event in events if isinstance(event, PartialEvent))
 
     @made.tool(title="Kodes vorschlagen")
+    @_in_words
     async def suggest_codes(
         text: Annotated[str, Field(max_length=200)],
         limit: Annotated[int, Field(ge=1, le=50)] = 8,
@@ -119,65 +119,57 @@ def _add_codes(made: MCPServer, state: State) -> None:
         age: float | None = None,
     ) -> SuggestResponse:
         """Codes for the first characters of words or of a code, the commonest first."""
-
-        async def found() -> SuggestResponse:
-            return suggestions(state.index, SuggestRequest(text=text, limit=limit, sex=sex, age=age))
-
-        return await _answered(found)
+        return suggestions(state.index, SuggestRequest(text=text, limit=limit, sex=sex, age=age))
 
     @made.tool(title="Kode nachschlagen")
+    @_in_words
     async def look_up_code(code: Annotated[str, Field(max_length=24)], year: int | None = None) -> KnownCode:
         """Title, synonyms, notes and limits of a code; of the newest catalog, or of a year."""
-
-        async def found() -> KnownCode:
-            return _known(lookup(_systems(state), Inputs(_named(code, year))))
-
-        return await _answered(found)
+        return _known(lookup(_systems(state), Inputs(_named(code, year))))
 
     @made.tool(title="Kodes prüfen")
+    @_in_words
     async def validate_codes(
         codes: Annotated[list[Annotated[str, Field(max_length=24)]], Field(max_length=MOST_CODES)],
         year: int | None = None,
     ) -> ValidatedCodes:
         """Check that each is a code of the year, terminal, and allowed to stand alone."""
-
-        async def judged() -> ValidatedCodes:
-            systems = _systems(state)
-            found = [validate_code(systems, Inputs(_named(code, year))) for code in codes]
-            return ValidatedCodes(codes=[_validated(given, one) for given, one in zip(codes, found, strict=True)])
-
-        return await _answered(judged)
+        systems = _systems(state)
+        found = [validate_code(systems, Inputs(_named(code, year))) for code in codes]
+        return ValidatedCodes(codes=[_validated(given, one) for given, one in zip(codes, found, strict=True)])
 
 
 def _add_letters(made: MCPServer, state: State) -> None:
     @made.tool(title="Arztbrief auslesen")
+    @_in_words
     async def extract_letter(
         text: Annotated[str, Field(max_length=20_000)],
         document_type: Literal["arztbrief", "zuweisung"] = "arztbrief",
     ) -> ExtractResponse:
         """Fields of a German letter or referral; every value is evidenced in the text, with its place."""
-
-        async def read() -> ExtractResponse:
-            body = ExtractRequest(document_type=document_type, text=text, evidence=True)
-            if state.by_rules or state.model is None:
-                return await extract_by_rules(body)
-            return await extract(body, state.model)
-
-        return await _answered(read)
+        body = ExtractRequest(document_type=document_type, text=text, evidence=True)
+        if state.by_rules or state.model is None:
+            return await extract_by_rules(body)
+        return await extract(body, state.model)
 
 
-async def _answered(work: Callable[[], Awaitable[Result]]) -> Result:
-    """The result of a tool; an error is a sentence that repeats nothing of the call."""
-    try:
-        return await work()
-    except OperationRefused as error:
-        raise ToolError("; ".join(issue.text for issue in error.issues)) from None
-    except ValidationError:
-        raise ToolError("Die Eingabe ist leer oder zu lang.") from None
-    except BefundError as error:
-        raise ToolError(of_error(error).detail) from None
-    except Exception:  # noqa: BLE001 - the edge of the server: the text of an exception may quote its input
-        raise ToolError("Interner Fehler.") from None
+def _in_words(tool: Callable[P, Awaitable[Result]]) -> Callable[P, Awaitable[Result]]:
+    """The tool, whose errors are sentences that repeat nothing of the call."""
+
+    @wraps(tool)
+    async def answered(*args: P.args, **kwargs: P.kwargs) -> Result:
+        try:
+            return await tool(*args, **kwargs)
+        except OperationRefused as error:
+            raise ToolError("; ".join(issue.text for issue in error.issues)) from None
+        except ValidationError:
+            raise ToolError("Die Eingabe ist leer oder zu lang.") from None
+        except BefundError as error:
+            raise ToolError(of_error(error).detail) from None
+        except Exception:  # noqa: BLE001 - the edge of the server: the text of an exception may quote its input
+            raise ToolError("Interner Fehler.") from None
+
+    return answered
 
 
 def _systems(state: State) -> Any:

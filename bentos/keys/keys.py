@@ -90,9 +90,9 @@ SETTING_OF: Final = {"keys": "BEFUND_API_DATABASE_URL", "limits": "BEFUND_LIMITS
 class KeysUnavailable(BefundError):
     """The key database (`part` is keys) or the counter of the rate limit (limits) does not answer."""
 
-    def __init__(self, part: str, found: str, expected: str = "", remedy: str = "") -> None:
+    def __init__(self, part: str, found: str, remedy: str = "") -> None:
         self.part = part
-        super().__init__(found, expected, remedy)
+        super().__init__(found, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,19 +234,11 @@ class Keys:
         with self._asked() as cursor:
             return self._known(cursor, token)
 
-    def admit(self, token: str | None) -> KeyInfo:
-        """Check a token and count one request: first the rate, then the quota.
-
-        Raises Unauthorized, LimitReached or KeysUnavailable. A refused request does not count towards the quota.
-        """
-        (answer,) = self.admit_all((token,))
-        if isinstance(answer, BefundError):
-            raise answer
-        return answer
-
     def admit_all(self, tokens: Sequence[str | None]) -> Answers:
-        """Admit requests that wait together, in their order, with what each key needs asked and counted once; an
-        error stands in the place of the key. Raises KeysUnavailable where the database does not answer at all."""
+        """Admit requests that wait together, in their order: first the rate is counted, then the quota, what each key
+        needs asked and counted once. A refused request does not count towards the quota; an error (Unauthorized,
+        LimitReached, KeysUnavailable) stands in the place of its key. Raises KeysUnavailable where the database does
+        not answer at all."""
         with self._asked() as cursor:
             return self._admitted_all(cursor, tokens)
 

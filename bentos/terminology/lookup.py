@@ -82,13 +82,20 @@ def _asked(systems: Systems, given: Inputs) -> tuple[Year, Code]:
     typed = given.text("code") or coding.get("code")
     if not isinstance(typed, str) or not typed:
         raise invalid("no code is given", "code", kind="required")
-    found = typed_code(year := year_of(systems, system, version), typed)
-    if found.code is None:
-        elsewhere = systems.others_with(typed, year)
+    year = year_of(systems, system, version)
+    return year, code_of(year, typed, systems)
+
+
+def code_of(year: Year, typed: str, systems: Systems | None = None) -> Code:
+    """The code that is meant. Raises OperationRefused where there is none, which names the other versions that have
+    it, if these are given."""
+    code = typed_code(year, typed).code
+    if code is None:
+        elsewhere = systems.others_with(typed, year) if systems else []
         known = f"; it is in the version {' and '.join(elsewhere)}" if elsewhere else ""
         text = f"Unknown code '{typed}' in the CodeSystem '{SYSTEM}' version '{year.version}'{known}"
         raise not_found(text, "Unknown_Code_in_Version")
-    return year, found.code
+    return code
 
 
 def year_of(systems: Systems, system: object, version: object) -> Year:

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from bentos.terminology.inputs import Inputs
 from bentos.terminology.issues import invalid, not_found
-from bentos.terminology.lookup import year_of
+from bentos.terminology.lookup import code_of, year_of
 from bentos.terminology.systems import SYSTEM, Systems, Year
-from bentos.terminology.typed import typed_code
 from clinical.icd import EXAMPLE, Transition, transitions
 
 _MAP: Final = re.compile(re.escape(SYSTEM) + r"\?fhir_cm=(\d{4})-(\d{4})")
@@ -56,11 +55,7 @@ def translate(systems: Systems, given: Inputs) -> dict[str, Any]:
     source, target = _years(systems, given, coding)
     if given.flag("reverse"):
         source, target = target, source
-    found = typed_code(source, typed)
-    if found.code is None:
-        text = f"Unknown code '{typed}' in the CodeSystem '{SYSTEM}' version '{source.version}'"
-        raise not_found(text, "Unknown_Code_in_Version")
-    matches = transitions(found.code.code, source.catalog, target.catalog)
+    matches = transitions(code_of(source, typed).code, source.catalog, target.catalog)
     result = any(each.code is not None for each in matches)
     rows: list[dict[str, Any]] = [{"name": "result", "valueBoolean": result}]
     if not result:

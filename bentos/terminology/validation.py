@@ -9,7 +9,7 @@ from bentos.terminology.inputs import Inputs
 from bentos.terminology.issues import ImportMissing, Issue, Severity, invalid, outcome
 from bentos.terminology.systems import NAMES, SYSTEM, Systems, Year
 from bentos.terminology.typed import Typed, typed_code
-from bentos.terminology.valuesets import Selected, ValueSets, versions_of
+from bentos.terminology.valuesets import Selected, ValueSets, not_allowed, versions_of
 from clinical.icd import Code
 
 MOST_CODINGS: Final = 50
@@ -161,12 +161,7 @@ def _year(
                 Issue("error", "invalid", "vs-invalid", text, f"{asked.place}version", "VALUESET_VALUE_MISMATCH")
             )
         year = used
-    wanted = versions_of(given, "check-system-version").get(SYSTEM)
-    if wanted and year.version != wanted:
-        text = (
-            f"The version '{year.version}' is not allowed for system '{SYSTEM}': required to be '{wanted}' by a "
-            "version-check parameter"
-        )
+    if text := not_allowed(given, year.version):
         place = f"{asked.place}version"
         issues.append(Issue("error", "exception", "version-error", text, place, "VALUESET_VERSION_CHECK"))
     return year, unknown

@@ -376,14 +376,18 @@ def _echo(given: Inputs, versions: Iterable[str]) -> list[dict[str, Any]]:
 
 def check_versions(given: Inputs, used: Iterable[str]) -> None:
     """Raises OperationRefused where a version is used that `check-system-version` does not allow."""
-    wanted = versions_of(given, "check-system-version").get(SYSTEM)
     for version in used:
-        if wanted and version != wanted:
-            text = (
-                f"The version '{version}' is not allowed for system '{SYSTEM}': required to be '{wanted}' by a "
-                "version-check parameter"
-            )
+        if text := not_allowed(given, version):
             raise invalid(text, ident="VALUESET_VERSION_CHECK", kind="exception", detail="version-error")
+
+
+def not_allowed(given: Inputs, version: str) -> str:
+    """The reason that `check-system-version` does not allow a version, "" where it does."""
+    wanted = versions_of(given, "check-system-version").get(SYSTEM)
+    if wanted in (None, "", version):
+        return ""
+    by = "by a version-check parameter"
+    return f"The version '{version}' is not allowed for system '{SYSTEM}': required to be '{wanted}' {by}"
 
 
 def versions_of(given: Inputs, name: str) -> dict[str, str]:

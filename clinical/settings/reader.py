@@ -9,7 +9,9 @@ The table of all settings is `.env.example`; a test compares the two.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -20,13 +22,11 @@ from urllib.parse import urlsplit
 
 from dotenv import find_dotenv
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from clinical.errors import SettingError
-from clinical.running import secret_made_once
-from clinical.settings.language_model import LanguageModelSettings
+from clinical.running import is_made_up, secret_made_once
 from clinical.settings.ports import check_port
-from clinical.settings.secrets import refuse_weak
 from clinical.settings.sources import (
     FROM_FILES,
     NO_SETTINGS,
@@ -40,9 +40,19 @@ from clinical.settings.sources import (
     written,
 )
 
+SHORTEST_SECRET: Final = 32
+HOW_TO_MAKE_ONE: Final = (
+    'make one with: python -c "import secrets; print(secrets.token_urlsafe(48))"; to try things out on this machine '
+    "run make up, or set BEFUND_ENV=development"
+)
 _AT_IN_PASSWORD: Final = re.compile(r"[\w+]+://[^:/]*+:[^@]*+@[^?]*@")
 """A database URL as SQLAlchemy reads it: it ends the password at its first @, takes the rest of it for the host or the
 port, and an error about that would quote it."""
+
+
+def base_urls(text: str) -> list[str]:
+    """The base URLs in a setting that may name several, with commas between."""
+    return [url.strip() for url in text.split(",") if url.strip()]
 
 
 def _default_host() -> str:
@@ -65,9 +75,8 @@ def _default_catalog(earlier: dict[str, Any]) -> Path:
     return folder / "catalog"
 
 
-class Settings(LanguageModelSettings):
-    """One field per setting; those of the language model are above. `Settings.read()` turns a bad value into a sentence
-    that names the setting."""
+class Settings(BaseSettings):
+    """One field per setting. `Settings.read()` turns a bad value into a sentence that names the setting."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -78,6 +87,22 @@ class Settings(LanguageModelSettings):
         validate_default=False,
     )
 
+    llm: Literal["rules"] | None = None
+    llm_fallback: Literal["error", "rules"] = "error"
+    llm_base_url: str | None = None
+    llm_model: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_concurrency: int = Field(default=64, ge=1, le=10_000)
+    llm_queue: int = Field(default=256, ge=0, le=100_000)
+    llm_context: int | None = Field(default=None, ge=2_048)
+    llm_thinking_tokens: int = Field(default=0, ge=0, le=100_000)
+    llm_reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    llm_seed: int | None = None
+    llm_canary: float = Field(default=0.0, ge=0, le=1)
+    llm_canary_model: str | None = None
+    llm_canary_base_url: str | None = None
+    llm_template_args: str = ""
+    llm_extra_body: str = ""
     env: Literal["development", "production"] = "production"
     var: Path = Field(default_factory=_default_var)
     catalog: Path = Field(default_factory=_default_catalog)
@@ -187,6 +212,39 @@ class Settings(LanguageModelSettings):
             raise ValueError("must be an absolute http(s) URL without query")
         return check_port(value)
 
+    @field_validator("llm_base_url", "llm_canary_base_url")
+    @classmethod
+    def _a_base_url(cls, value: str | None) -> str | None:
+        urls = base_urls(value or "")
+        if value and not (urls and all(url.startswith(("http://", "https://")) for url in urls)):
+            raise ValueError("must be an http(s) URL up to and including /v1, or several with commas between")
+        for url in urls:
+            check_port(url)
+        return value
+
+    @field_validator("llm_template_args", "llm_extra_body")
+    @classmethod
+    def _a_json_object(cls, value: str) -> str:
+        with contextlib.suppress(ValueError):
+            if not value or isinstance(json.loads(value), dict):
+                return value
+        raise ValueError('must be a JSON object such as {"enable_thinking": false}')
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        """Rules never answer silently, and never beside a language model."""
+        if self.llm and self.llm_base_url:
+            raise ValueError("BEFUND_LLM=rules and BEFUND_LLM_BASE_URL are both set; keep one")
+        return self
+
+    @model_validator(mode="after")
+    def _a_second_model(self) -> Self:
+        if self.llm_canary and not (self.llm_base_url and (self.llm_canary_model or self.llm_canary_base_url)):
+            raise ValueError(
+                "BEFUND_LLM_CANARY: needs BEFUND_LLM_BASE_URL and BEFUND_LLM_CANARY_MODEL or BEFUND_LLM_CANARY_BASE_URL"
+            )
+        return self
+
     @model_validator(mode="after")
     def _public_over_tls(self) -> Self:
         if self.public_url.startswith("http:") and not self.development:
@@ -261,8 +319,22 @@ class Settings(LanguageModelSettings):
                     "BEFUND_SECRET_KEY is not the one of the running `make up`", "the same or none", "unset it"
                 )
             return self.model_copy(update={"secret_key": SecretStr(self.secret or secret_made_once(self.var))})
-        refuse_weak(self.secret)
+        _refuse_weak(self.secret)
         return self
+
+
+def _refuse_weak(secret: str) -> None:
+    """Raises SettingError for a key that is missing, short or easily guessed; the message never holds the key."""
+    found = ""
+    if not secret:
+        found = "is not set"
+    elif len(secret) < SHORTEST_SECRET:
+        found = f"has {len(secret)} characters"
+    elif is_made_up(secret):
+        found = "repeats itself"
+    if found:
+        expected = f"at least {SHORTEST_SECRET} random characters in production"
+        raise SettingError(f"BEFUND_SECRET_KEY {found}", expected, HOW_TO_MAKE_ONE)
 
 
 def address(host: str, port: int) -> str:

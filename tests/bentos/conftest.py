@@ -13,8 +13,9 @@ import pytest
 
 from bentos.api.app import create_app
 from bentos.keys.database import open_database
-from bentos.keys.keys import KeyLimits, Keys
+from bentos.keys.keys import KeyInfo, KeyLimits, Keys
 from clinical.contract import Event
+from clinical.errors import BefundError
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
@@ -35,6 +36,14 @@ CLOSED = (
     "/api/health/",
 )
 """Paths that the server around the application would answer by itself."""
+
+
+def admit(keys: Keys, token: str | None) -> KeyInfo:
+    """The key of one request, which is counted. Raises Unauthorized, LimitReached or KeysUnavailable."""
+    (answer,) = keys.admit_all((token,))
+    if isinstance(answer, BefundError):
+        raise answer
+    return answer
 
 
 @pytest.fixture

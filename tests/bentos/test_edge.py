@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 
 from bentos.api import coding, terminology
-from bentos.api.app import CONTRACT_PATHS, create_app, internal_paths
+from bentos.api.app import contract_paths, create_app, internal_paths
 from bentos.api.edge import Edge, OnlyContractPaths
 from bentos.api.problems import ANSWERS, of_error
 from bentos.keys.keys import KeyLimits, Keys
@@ -171,9 +171,9 @@ def test_only_contract_and_internal_paths_are_routed(settings, index):
     app = create_app(settings, index)
     routed = set(get_openapi(title="", version="", routes=app.routes)["paths"])
     routed |= {route.path for route in (*coding.ROUTES, *terminology.ROUTES)}
-    begun = tuple(path for path in CONTRACT_PATHS if path.endswith("/"))
+    begun = tuple(path for path in contract_paths() if path.endswith("/"))
     others = {path for path in routed if not path.startswith(begun)}
-    assert others <= {*CONTRACT_PATHS, *internal_paths(settings)}
+    assert others <= {*contract_paths(), *internal_paths(settings)}
     assert {"/api/deep-research", "/api/health", "/api/llm/health", *internal_paths(settings)} <= routed
 
 
@@ -183,7 +183,7 @@ def test_the_allow_list_closes_every_other_path(settings, index):
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"open"})
 
-    with served(OnlyContractPaths(everything, frozenset(CONTRACT_PATHS))) as base:
+    with served(OnlyContractPaths(everything, frozenset(contract_paths()))) as base:
         assert httpx2.get(f"{base}/api/health").status_code == 200
         for path in CLOSED:
             assert httpx2.get(f"{base}{path}").status_code == 404, path
@@ -202,7 +202,7 @@ def test_the_layers_of_the_server_around_see_no_request():
             await self.app(scope, receive, send)
 
     seen: list[str] = []
-    inner = Middleware(OnlyContractPaths, paths=frozenset(CONTRACT_PATHS), direct=ours)
+    inner = Middleware(OnlyContractPaths, paths=frozenset(contract_paths()), direct=ours)
     with served(Starlette(middleware=[Middleware(Around), inner])) as base:
         assert httpx2.get(f"{base}/api/health", trust_env=False).text == "ours"
         assert httpx2.get(f"{base}/", trust_env=False).status_code == 404

@@ -24,7 +24,7 @@ from bentos.keys.keys import Keys, KeysUnavailable
 from bentos.language_model import Endpoint, OpenAIModel
 from clinical.errors import LanguageModelError
 from clinical.llm import Limits, Message
-from tests.bentos.conftest import UNLIMITED, running
+from tests.bentos.conftest import UNLIMITED, admit, running
 from tests.openai_server import completion, model_server
 from tests.serving import free_port
 
@@ -193,7 +193,7 @@ def _disk_full(place: Place) -> None:
     keys = Keys(engine)
     tokens = [f"bfd_{key_id}_{made[0].split('_', 2)[2]}" for key_id, *_ in others]
     with pytest.raises(KeysUnavailable):
-        [keys.admit(token) for token in tokens]  # a new counter each, until a page is full
+        [admit(keys, token) for token in tokens]  # a new counter each, until a page is full
 
 
 def _start(error: Callable[[Place], dict[str, Any]]) -> Callable[[Place], object]:

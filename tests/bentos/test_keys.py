@@ -18,6 +18,7 @@ from bentos.__main__ import main
 from bentos.keys.database import open_database
 from bentos.keys.keys import WRITTEN_BACK, KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
 from clinical.errors import SettingError
+from tests.bentos.conftest import admit
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,7 +58,7 @@ def test_a_new_key_has_the_form_of_the_contract_and_is_admitted(store):
     key = store.create("Praxis", KeyLimits(5, 5))
     prefix, key_id, secret = key.split("_", 2)
     assert (prefix, len(key_id), len(secret)) == ("bfd", 8, 43)
-    assert store.admit(key).id == key_id
+    assert admit(store, key).id == key_id
 
 
 def test_only_a_hash_of_the_secret_is_stored(keys, engine):
@@ -93,18 +94,18 @@ def test_wrong_keys_are_refused_alike(keys):
 def test_the_rate_is_refused_with_the_seconds_to_wait(store):
     key = store.create("Praxis", KeyLimits(per_minute=3, per_day=0))
     for _ in range(3):
-        store.admit(key)
+        admit(store, key)
     with pytest.raises(LimitReached) as refused:
-        store.admit(key)
+        admit(store, key)
     assert 1 <= refused.value.retry_after <= 60
 
 
 def test_the_quota_is_refused_until_midnight_utc(store):
     key = store.create("Praxis", KeyLimits(per_minute=0, per_day=2))
-    store.admit(key)
-    store.admit(key)
+    admit(store, key)
+    admit(store, key)
     with pytest.raises(LimitReached) as refused:
-        store.admit(key)
+        admit(store, key)
     assert abs(refused.value.retry_after - (86_400 - time.time() % 86_400)) < 5
     assert store.list()[0].today == 2
 
@@ -112,15 +113,15 @@ def test_the_quota_is_refused_until_midnight_utc(store):
 def test_zero_is_unlimited_and_still_counted(store):
     key = store.create("Praxis", KeyLimits(0, 0))
     for _ in range(70):
-        store.admit(key)
+        admit(store, key)
     assert store.list()[0].today == 70
 
 
 def test_a_refused_request_does_not_count(store):
     key = store.create("Praxis", KeyLimits(per_minute=1, per_day=10))
-    store.admit(key)
+    admit(store, key)
     with pytest.raises(LimitReached):
-        store.admit(key)
+        admit(store, key)
     assert store.list()[0].today == 1
 
 
@@ -131,7 +132,7 @@ def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine
     def admitted(number: int) -> bool:
         """Asked again where a busy machine keeps the file's writer longer than a caller waits: nothing was counted."""
         try:
-            workers[number % 4].admit(key)
+            admit(workers[number % 4], key)
         except LimitReached:
             return False
         except KeysUnavailable:
@@ -141,7 +142,7 @@ def test_the_quota_is_exact_with_many_workers_and_survives_a_restart(url, engine
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(admitted, range(160))) == 100
     with pytest.raises(LimitReached):
-        Keys(open_database(url)).admit(key)
+        admit(Keys(open_database(url)), key)
 
 
 def _admitted_in_threes(url: str, key: str, times: int) -> int:
@@ -178,7 +179,7 @@ def test_requests_that_come_together_are_judged_each_by_itself(store):
 def test_of_requests_that_come_together_the_quota_admits_as_many_as_are_left(store, before):
     key = store.create("Praxis", KeyLimits(per_minute=50, per_day=5))
     for _ in range(before):
-        store.admit(key)
+        admit(store, key)
     answers = store.admit_all([key] * 8)
     left = [(answer.standing[0].left, answer.standing[-1].left) for answer in answers]
     assert left[: 5 - before] == [(49 - used, 4 - used) for used in range(before, 5)]
@@ -191,7 +192,7 @@ def test_of_requests_that_come_together_the_quota_admits_as_many_as_are_left(sto
 def test_of_requests_that_come_together_the_rate_admits_as_many_as_are_left(store, before):
     key = store.create("Praxis", KeyLimits(per_minute=5, per_day=50))
     for _ in range(before):
-        store.admit(key)
+        admit(store, key)
     answers = store.admit_all([key] * 8)
     assert [answer.standing[0].left for answer in answers[: 5 - before]] == list(range(4 - before, -1, -1))
     refused = answers[5 - before :]
@@ -231,10 +232,10 @@ def test_workers_that_share_redis_share_the_rate(engine, redis_url):
     key = Keys(engine).create("Praxis", KeyLimits(per_minute=4, per_day=0))
     one, other = Keys(engine, redis_url), Keys(engine, redis_url)
     for worker in (one, other, one, other):
-        worker.admit(key)
+        admit(worker, key)
     for worker in (one, other):
         with pytest.raises(LimitReached):
-            worker.admit(key)
+            admit(worker, key)
 
 
 def test_a_rotated_key_ends_the_old_secret_and_keeps_the_limits(keys):
@@ -270,7 +271,7 @@ def test_a_quota_that_is_nearly_used_is_said_once_and_shown(store, caplog):
     before = REGISTRY.get_sample_value("befund_quota_warnings_total")
     caplog.set_level("WARNING", logger="befund")
     for _ in range(9):
-        store.admit(key)
+        admit(store, key)
     said = [record.getMessage() for record in caplog.records]
     assert said == [f"key {key.split('_')[1]} used 80 % of its 10 requests a day"]
     assert REGISTRY.get_sample_value("befund_quota_warnings_total") == before + 1
@@ -295,19 +296,19 @@ def test_a_locked_database_is_said_within_seconds_and_the_next_request_works(tmp
     locker.execute("BEGIN EXCLUSIVE")
     begun = time.monotonic()
     with pytest.raises(KeysUnavailable) as refused:
-        store.admit(key)
+        admit(store, key)
     assert time.monotonic() - begun < 4
     assert str(path) not in str(refused.value)
     locker.execute("ROLLBACK")
     locker.close()
-    assert store.admit(key)
+    assert admit(store, key)
 
 
 def test_a_redis_that_is_gone_is_said_without_its_address(engine):
     store = Keys(engine, "redis://user:geheim@127.0.0.1:1/0")
     key = store.create("Praxis")
     with pytest.raises(KeysUnavailable) as refused:
-        store.admit(key)
+        admit(store, key)
     assert "geheim" not in str(refused.value)
 
 
