@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -97,18 +97,10 @@ class ModelServer:
     async def _send(self, name: str, body: dict[str, Any]) -> Any:
         """One request. As `extra_body` the large parts go through as they are: the library would copy them item by
         item, looking for types of its own, which took longer than anything else here."""
-        try:
+        with _in_our_words("the model server's answer"):
             return await self._client.chat.completions.create(
                 model=name, messages=[], extra_body=body, extra_headers=outgoing()
             )
-        except openai.APITimeoutError:
-            raise ModelTimeout("the connection to the language model timed out") from None
-        except openai.APIConnectionError:
-            raise ConnectionBroke from None
-        except openai.APIStatusError:
-            raise
-        except (openai.OpenAIError, ValueError) as error:
-            raise ModelMalformed(f"the model server's answer cannot be read ({type(error).__name__})") from None
 
     def _adapted(self, capabilities: ServerCapabilities, error: openai.APIStatusError) -> ServerCapabilities:
         """The capabilities to assume next. Raises what else the refusal means, without the server's own words."""
@@ -133,16 +125,11 @@ class ModelServer:
         """The name to ask for: as set, else the first that the server lists; its context is noted in passing."""
         if self.model is None:
             try:
-                models = await self._listed()
-            except openai.APITimeoutError:
-                raise ModelTimeout("the connection to the language model timed out") from None
-            except openai.APIConnectionError:
-                raise ConnectionBroke from None
+                with _in_our_words("the list of models"):
+                    models = await self._listed()
             except openai.APIStatusError as error:
                 found = f"the model server lists no models ({error.status_code})"
                 raise ModelUnavailable(found, remedy="set BEFUND_LLM_MODEL, check BEFUND_LLM_API_KEY") from None
-            except (openai.OpenAIError, ValueError) as error:
-                raise ModelMalformed(f"the list of models cannot be read ({type(error).__name__})") from None
             if not models:
                 raise ModelUnavailable("the model server lists no model", remedy="set BEFUND_LLM_MODEL")
             self.model, self._discovered, self._looked = models[0].id, True, True
@@ -189,6 +176,21 @@ class ModelServer:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+@contextmanager
+def _in_our_words(read: str) -> Iterator[None]:
+    """The library's errors as ours, which hold nothing of what is `read`; a refusal by status goes through."""
+    try:
+        yield
+    except openai.APITimeoutError:
+        raise ModelTimeout("the connection to the language model timed out") from None
+    except openai.APIConnectionError:
+        raise ConnectionBroke from None
+    except openai.APIStatusError:
+        raise
+    except (openai.OpenAIError, ValueError) as error:
+        raise ModelMalformed(f"{read} cannot be read ({type(error).__name__})") from None
 
 
 def _unwell(cause: str) -> bool:

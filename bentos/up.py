@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import honcho.manager
@@ -42,25 +41,6 @@ Addresses = Mapping[str, tuple[str, int, str]]
 """Name in the Procfile -> host, port, and the setting that changes the port."""
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """The settings, addresses and key that the greeting shows."""
-
-    settings: Settings
-    addresses: Addresses
-    key: str
-
-    @property
-    def by_rules(self) -> bool:
-        """True when fixed rules answer in place of a language model."""
-        return self.settings.llm_base_url is None
-
-    @property
-    def base(self) -> str:
-        """The text API's address."""
-        return f"http://{address(self.settings.api_host, self.settings.api_port)}"
-
-
 def up(settings: Settings, names: Sequence[str] = ()) -> int:
     """Start the named lines of the Procfile, or all; returns when they have ended."""
     lines = parse_procfile((ROOT / "Procfile").read_text("utf-8")).processes
@@ -75,7 +55,7 @@ def up(settings: Settings, names: Sequence[str] = ()) -> int:
         require_free_port(host, port, setting)
     key = demo_key(open_keys(settings), settings.var / "demo-key")
     with leave(settings.var / RUNNING, _ours(settings)):
-        return _run(chosen, Running(settings, addresses, key))
+        return _run(chosen, settings, _greeting(settings, addresses, key))
 
 
 def _ours(settings: Settings) -> dict[str, str]:
@@ -85,19 +65,20 @@ def _ours(settings: Settings) -> dict[str, str]:
     return {**ours, "BEFUND_SECRET_KEY": settings.secret} if settings.secret else ours
 
 
-def _run(chosen: Mapping[str, str], running: Running) -> int:
+def _run(chosen: Mapping[str, str], settings: Settings, greeting: str) -> int:
     """Start the processes and wait until they have ended."""
-    honcho.manager.KILL_WAIT = max(honcho.manager.KILL_WAIT, running.settings.drain_seconds + END_SECONDS)
+    honcho.manager.KILL_WAIT = max(honcho.manager.KILL_WAIT, settings.drain_seconds + END_SECONDS)
     manager = Manager()
     environment = {"PYTHONUNBUFFERED": "1", **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    if running.by_rules:
+    if settings.llm_base_url is None:
         environment["BEFUND_LLM"] = "rules"
-    elif "llm_fallback" not in running.settings.model_fields_set:
+    elif "llm_fallback" not in settings.model_fields_set:
         environment["BEFUND_LLM_FALLBACK"] = "rules"
     for name, command in chosen.items():
         manager.add_process(name, _with_this_python(command), env=environment)
-    threading.Thread(target=_announce, args=(running,), daemon=True).start()
+    awaited = _base(settings) if "api" in chosen else ""
+    threading.Thread(target=_announce, args=(awaited, greeting), daemon=True).start()
     manager.loop()
     # 128 + signal: ended from the keyboard or by the service manager, which is how this is meant to end.
     return 0 if manager.returncode in {130, 143} else int(manager.returncode or 0)
@@ -132,15 +113,20 @@ def demo_key(keys: Keys, path: Path) -> str:
     return key
 
 
-def _announce(running: Running) -> None:
-    """Wait until the text API is ready, then say how to use it."""
+def _announce(base: str, greeting: str) -> None:
+    """Wait until the text API is ready, unless `base` is empty, then say how to use it."""
     until = time.monotonic() + START_SECONDS
-    while "api" in running.addresses and not _ready(running.base):
+    while base and not _ready(base):
         if time.monotonic() > until:
-            print(f"\nbefund: {running.base} is not ready after {START_SECONDS} s; see the lines above\n", flush=True)
+            print(f"\nbefund: {base} is not ready after {START_SECONDS} s; see the lines above\n", flush=True)
             return
         time.sleep(ASK_AGAIN)
-    print(_greeting(running), flush=True)
+    print(greeting, flush=True)
+
+
+def _base(settings: Settings) -> str:
+    """The text API's address."""
+    return f"http://{address(settings.api_host, settings.api_port)}"
 
 
 def _ready(base: str) -> bool:
@@ -150,22 +136,18 @@ def _ready(base: str) -> bool:
         return False
 
 
-def _greeting(running: Running) -> str:
+def _greeting(settings: Settings, addresses: Addresses, key: str) -> str:
     names = {"api": "text API", "web": "webapp"}
     body = f"""'{{"query": "{DEMO_QUERY}"}}'"""
-    return "\n".join(
-        (
-            "",
-            "Befund is up. Ctrl-C ends it.",
-            *(
-                f"  {names[name]:<9} http://{address(host, port)}"
-                for name, (host, port, _) in running.addresses.items()
-            ),
-            *(BY_RULES if running.by_rules else ()),
-            f"  demo key  {running.key}   (600 requests a minute; also in {running.settings.var.name}/demo-key)",
-            "",
-            f"  curl -N {running.base}/api/deep-research -H 'Authorization: Bearer {running.key}' \\",
-            f"       -H 'Content-Type: application/json' -d {body}",
-            "",
-        )
-    )
+    lines = [
+        "",
+        "Befund is up. Ctrl-C ends it.",
+        *(f"  {names[name]:<9} http://{address(host, port)}" for name, (host, port, _) in addresses.items()),
+        *(BY_RULES if settings.llm_base_url is None else ()),
+        f"  demo key  {key}   (600 requests a minute; also in {settings.var.name}/demo-key)",
+        "",
+        f"  curl -N {_base(settings)}/api/deep-research -H 'Authorization: Bearer {key}' \\",
+        f"       -H 'Content-Type: application/json' -d {body}",
+        "",
+    ]
+    return "\n".join(lines)

@@ -23,6 +23,7 @@ from webapp.models import BrowserSession, utcnow
 from webapp.watching import part_of
 
 SESSION_COOKIE = "befund_session"
+COOKIE: dict[str, Any] = {"httponly": True, "samesite": "Lax", "path": "/"}
 TOUCH_EVERY = timedelta(minutes=5)  # `seen_at` is written at most this often, so that reading stays reading
 SHOWN = 20  # sessions on the account page: more than anybody's devices
 PURGE_EVERY = 100  # one new session in this many also deletes those nobody can use any more
@@ -118,20 +119,12 @@ def is_https() -> bool:
 def set_cookie(response: BaseResponse, name: str, value: str, max_age: timedelta | None = None) -> None:
     """Set a cookie of ours: HttpOnly, SameSite=Lax, Path=/, Secure under HTTPS. Without `max_age` it ends with the
     browser."""
-    response.set_cookie(
-        cookie_name(name),
-        value,
-        max_age=max_age,
-        secure=is_https(),
-        httponly=True,
-        samesite="Lax",
-        path="/",
-    )
+    response.set_cookie(cookie_name(name), value, max_age=max_age, secure=is_https(), **COOKIE)
 
 
 def drop_cookie(response: BaseResponse, name: str) -> None:
     """Delete a cookie of ours."""
-    response.delete_cookie(cookie_name(name), secure=is_https(), httponly=True, samesite="Lax", path="/")
+    response.delete_cookie(cookie_name(name), secure=is_https(), **COOKIE)
 
 
 def digest(value: str) -> str:

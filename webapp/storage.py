@@ -94,16 +94,12 @@ class FolderFiles:
             raise
         return stored
 
-    def _folders_of(self, stored: Stored) -> tuple[str, str, str]:
-        folder = os.path.dirname(self._place(stored.digest))
-        return folder, os.path.dirname(folder), self._root
-
     def _unsynced_of(self, stored: Stored) -> list[str]:
         """The folders to sync until the file's name is durable: its own, and each that holds the name of one that this
         process has not seen durable yet. Others put their temporary names into the root, so syncing it waits."""
-        own, above, root = self._folders_of(stored)
-        lower, upper = _numbers(stored.digest)
-        return [own, *([] if self._durable[lower] else [above]), *([] if self._durable[upper] else [root])]
+        own, (lower, upper) = os.path.dirname(self._place(stored.digest)), _numbers(stored.digest)
+        above = [] if self._durable[lower] else [os.path.dirname(own)]
+        return [own, *above, *([] if self._durable[upper] else [self._root])]
 
     def _now_durable(self, stored: Stored) -> None:
         for number in _numbers(stored.digest):

@@ -15,12 +15,10 @@ pools or adapters.
 
 import contextlib
 import ipaddress
-import math
 import os
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -158,56 +156,17 @@ def _read(response: httpx2.Response) -> bytes:
     return bytes(body)
 
 
-class Clock:
-    """Ends lines when their time is over: one thread for all sign-ins of a process, asleep until the next end."""
-
-    def __init__(self) -> None:
-        self._until: dict[OutgoingCalls, float] = {}
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._wakes_at = math.inf
-
-    def start(self, line: OutgoingCalls, seconds: float) -> None:
-        """`line` ends in that many seconds."""
-        with self._changed:
-            self._until[line] = until = time.monotonic() + seconds
-            if self._thread is None or not self._thread.is_alive():  # also in the child of a fork
-                self._thread = threading.Thread(target=self._run, daemon=True, name="deadlines of sign-ins")
-                self._thread.start()
-            elif until < self._wakes_at:
-                self._changed.notify()
-
-    def stop(self, line: OutgoingCalls) -> None:
-        """It is over before its time."""
-        with self._changed:
-            self._until.pop(line, None)
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._wakes_at = min(self._until.values(), default=math.inf)
-                pause = None if self._wakes_at == math.inf else max(0.0, self._wakes_at - time.monotonic())
-                self._changed.wait(pause)
-                now = time.monotonic()
-                over = [line for line, until in self._until.items() if until <= now]
-                for line in over:
-                    del self._until[line]
-            for line in over:
-                line.end()
-
-
-_clock = Clock()
-
-
 @contextlib.contextmanager
-def deadline(seconds: float = TOTAL_S) -> Iterator[OutgoingCalls]:
-    """Calls of which all is shut `seconds` after the beginning of this block, or with its end."""
+def deadline() -> Iterator[OutgoingCalls]:
+    """Calls of which all is shut TOTAL_S after the beginning of this block, or with its end."""
     line = OutgoingCalls()
-    _clock.start(line, seconds)
+    end = threading.Timer(TOTAL_S, line.end)
+    end.daemon = True
+    end.start()
     try:
         yield line
     finally:
-        _clock.stop(line)
+        end.cancel()
         line.close()
 
 

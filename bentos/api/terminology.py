@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -48,16 +49,12 @@ NO_STORE: Final = {"Cache-Control": "no-store"}
 Operation = Callable[[Systems, Inputs], dict[str, Any]]
 
 
-def _validate_in_set(systems: Systems, given: Inputs) -> dict[str, Any]:
-    return validate_code(systems, given, value_set=True)
-
-
 OPERATIONS: Final[dict[str, tuple[Operation, bool]]] = {
     "CodeSystem/$lookup": (lookup, False),
     "CodeSystem/$validate-code": (validate_code, False),
     "CodeSystem/$subsumes": (subsumes, False),
     "ValueSet/$expand": (expand, True),
-    "ValueSet/$validate-code": (_validate_in_set, True),
+    "ValueSet/$validate-code": (partial(validate_code, value_set=True), True),
     "ConceptMap/$translate": (translate, False),
 }
 """Operations by path, and whether they take long enough to leave the event loop: those that go over all codes."""

@@ -1,8 +1,12 @@
-"""Statements of the server on itself and on what it holds."""
+"""Statements of the server on itself and on what it holds: `resources.json` beside this file, and what the loaded
+catalogs add to it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from bentos.terminology.inputs import Inputs
@@ -12,50 +16,24 @@ from bentos.terminology.valuesets import implicit_value_set
 from clinical import __version__
 
 NAME: Final = "icd-10-gm"
-PUBLISHER: Final = "Bundesinstitut für Arzneimittel und Medizinprodukte (BfArM)"
-OPERATIONS: Final = {
-    "CodeSystem": ("lookup", "validate-code", "subsumes"),
-    "ValueSet": ("expand", "validate-code"),
-    "ConceptMap": ("translate",),
-}
-_DEFINED: Final = "http://hl7.org/fhir/OperationDefinition"
-_SEARCHED: Final = {"url": "uri", "version": "token", "_id": "token"}
-PARAMETERS: Final = (
-    "url", "valueSet", "valueSetVersion", "filter", "offset", "count", "activeOnly", "includeDesignations",
-    "includeDefinition", "property", "tx-resource", "system-version", "check-system-version", "force-system-version",
-)  # fmt: skip
-"""Of $expand."""
+WRITTEN: Final = Path(__file__).with_name("resources.json")
+
+
+@cache
+def _written() -> dict[str, dict[str, Any]]:
+    """What never changes of each resource. It is shared: nobody may change it."""
+    made: dict[str, dict[str, Any]] = json.loads(WRITTEN.read_text("utf-8"))
+    return made
 
 
 def statement(systems: Systems) -> dict[str, Any]:
     """The CapabilityStatement."""
-    resources = [
-        {
-            "type": kind,
-            "interaction": [{"code": "read"}, {"code": "search-type"}],
-            "searchParam": [{"name": name, "type": of} for name, of in _SEARCHED.items()],
-            "operation": [{"name": name, "definition": f"{_DEFINED}/{kind}-{name}"} for name in names],
-        }
-        for kind, names in OPERATIONS.items()
-    ]
-    return {
-        "resourceType": "CapabilityStatement",
-        **_head(systems),
-        "instantiates": ["http://hl7.org/fhir/CapabilityStatement/terminology-server"],
-        "fhirVersion": "4.0.1",
-        "format": ["application/fhir+json", "application/fhir+xml"],
-        "rest": [
-            {
-                "mode": "server",
-                "security": {"description": "Authorization: Bearer <API_KEY>, wie für die übrigen Wege der Text-API"},
-                "resource": resources,
-            }
-        ],
-    }
+    return _written()["statement"] | _head(systems)
 
 
 def capabilities(systems: Systems) -> dict[str, Any]:
     """The TerminologyCapabilities."""
+    written = _written()["capabilities"]
     versions = [
         {
             "code": version,
@@ -66,28 +44,13 @@ def capabilities(systems: Systems) -> dict[str, Any]:
         }
         for version in systems.years
     ]
-    return {
-        "resourceType": "TerminologyCapabilities",
-        **_head(systems),
-        "codeSystem": [{"uri": SYSTEM, "version": versions, "subsumption": True}],
-        "expansion": {
-            "hierarchical": False,
-            "paging": True,
-            "incomplete": False,
-            "parameter": [{"name": name} for name in PARAMETERS],
-        },
-        "codeSearch": "all",
-        "validateCode": {"translations": False},
-        "translation": {"needsMap": True},
-    }
+    return written | _head(systems) | {"codeSystem": [{**written["codeSystem"][0], "version": versions}]}
 
 
 def _head(systems: Systems) -> dict[str, Any]:
-    named = {"name": "BefundTerminology", "title": "ICD-10-GM-Terminologie", "status": "active"}
     years = {"description": f"ICD-10-GM {', '.join(systems.years)}"}
     software = {"name": "Befund", "version": __version__}
-    head = {**named, "date": systems.since, "version": __version__}
-    return {**head, "kind": "instance", "software": software, "implementation": years}
+    return {"date": systems.since, "version": __version__, "software": software, "implementation": years}
 
 
 def code_systems(systems: Systems) -> list[dict[str, Any]]:
@@ -96,27 +59,13 @@ def code_systems(systems: Systems) -> list[dict[str, Any]]:
 
 
 def _code_system(year: Year) -> dict[str, Any]:
-    return {
-        "resourceType": "CodeSystem",
+    about = [{"code": name, "description": each.about, "type": each.kind} for name, each in PROPERTIES.items()]
+    return _written()["code_system"] | {
         "id": f"{NAME}-{year.version}",
-        "url": SYSTEM,
         "version": year.version,
-        "name": "ICD10GM",
         "title": f"ICD-10-GM Version {year.version}",
-        "status": "active",
-        "publisher": PUBLISHER,
-        "copyright": "Herausgegeben vom BfArM im Auftrag des Bundesministeriums für Gesundheit (BMG); "
-        "© Weltgesundheitsorganisation (WHO) 1992",
-        "caseSensitive": False,
-        "valueSet": ALL_CODES[0],
-        "hierarchyMeaning": "is-a",
-        "compositional": False,
-        "versionNeeded": True,
-        "content": "not-present",
         "count": len(year.catalog),
-        "property": [
-            {"code": name, "description": about.about, "type": about.kind} for name, about in PROPERTIES.items()
-        ],
+        "property": about,
     }
 
 

@@ -276,8 +276,8 @@ def expand(systems: Systems, given: Inputs) -> dict[str, Any]:
         found, total = _listed_codes(systems, selected, offset, count)
     else:
         found, total = _suggested(systems, selected, words, offset, FILTERED if count is None else count), None
-    told = Told(given.flag("includeDesignations") or False, tuple(given.all("property", str)))
-    if told.is_long and len(found) > MOST_TOLD:
+    told = given.flag("includeDesignations") or False, given.all("property", str)
+    if any(told) and len(found) > MOST_TOLD:
         text = f"{len(found)} codes are too many to tell more of than titles: at most {MOST_TOLD}; use count and offset"
         raise invalid(text, ident="VALUESET_TOO_COSTLY", kind="too-costly")
     expansion: dict[str, Any] = {
@@ -286,26 +286,13 @@ def expand(systems: Systems, given: Inputs) -> dict[str, Any]:
         **({"total": total} if total is not None else {}),
         "offset": offset,
         "parameter": _echo(given, selected.codes),
-        "contains": [_contained(year, code, told, selected.displays) for year, code in found],
+        "contains": [_contained(year, code, selected.displays, *told) for year, code in found],
     }
     if not expansion["contains"]:
         del expansion["contains"]
     if given.flag("includeDefinition") is not True:
         resource.pop("compose", None)
     return {"status": "active", **resource, "resourceType": "ValueSet", "expansion": expansion}
-
-
-@dataclass(frozen=True)
-class Told:
-    """The parts of each code that are told beside it."""
-
-    designations: bool
-    properties: tuple[str, ...]
-
-    @property
-    def is_long(self) -> bool:
-        """True where a code takes more than a line."""
-        return self.designations or bool(self.properties)
 
 
 def _listed_codes(
@@ -330,23 +317,26 @@ def _suggested(systems: Systems, selected: Selected, words: str, offset: int, co
     return found[offset : offset + count]
 
 
-def _contained(year: Year, code: Code, told: Told, displays: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def _contained(
+    year: Year, code: Code, displays: Mapping[tuple[str, str], str], designations: bool, properties: Sequence[str]
+) -> dict[str, Any]:
+    """The entry of a code, with its designations and these of its properties beside it."""
     made: dict[str, Any] = {"system": SYSTEM, "version": year.version, "code": code.code}
     made["display"] = displays.get((year.version, code.code), code.title) if displays else code.title
     if year.inactive[year.catalog.number(code.code)]:
         made["inactive"] = True
-    if told.designations:
+    if designations:
         made["designation"] = [
             {"language": "de", "use": USE[each.use], "value": each.value} for each in year.designations(code)
         ]
-    if told.properties:
+    if properties:
         parts = [
             {
                 "url": PROPERTY,
                 "extension": [{"url": "code", "valueCode": name}, {"url": "value", VALUE[about.kind]: value}],
             }
             for name, about in PROPERTIES.items()
-            if name in told.properties
+            if name in properties
             for value in about.values(year.catalog, code)
         ]
         made |= {"extension": parts} if parts else {}

@@ -174,7 +174,8 @@ class Settings(BaseSettings):
     @field_validator("mail_url")
     @classmethod
     def _a_mail_server(cls, value: str) -> str:
-        if value and urlsplit(value).scheme not in ("smtp", "smtps"):
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("smtp", "smtps") or not parts.hostname):
             raise ValueError("is no mail server; expected smtp://... or smtps://...")
         return check_port(value)
 

@@ -48,6 +48,7 @@ def test_an_empty_value_is_the_default(monkeypatch):
         ("BEFUND_WEB_PIN", "geheim"),
         ("BEFUND_PRESIGN", "geheim"),
         ("BEFUND_MAIL_URL", "geheim:25"),
+        ("BEFUND_MAIL_URL", "smtp://"),
         ("BEFUND_PUBLIC_URL", "geheim.example"),
         ("BEFUND_PUBLIC_URL", "http://geheim.example"),
         ("BEFUND_DATABASE_URL", "mysql://geheim"),

@@ -3,6 +3,7 @@
 import json
 import uuid
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 from flask import current_app
@@ -16,12 +17,13 @@ from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret
 from webapp.extensions import db
 from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.service import service
-from webapp.models import Membership, Organization, Role, User, utcnow
+from webapp.models import Base, Membership, Organization, Role, User, utcnow
 from webapp.sso.models import Identity
 from webapp.sso.profile import email_key
 from webapp.sso.providers import ProviderFields, store
 from webapp.urls import external_url, prefix_of, public_origin
 
+Row = TypeVar("Row", bound=Base)
 ORGANIZATION = "Praxis am Beispielplatz"
 LETTERS = {
     "Arztbrief Kardiologie": "Arztbrief (erfunden)\n\nPatient: Max Mustermann, geb. 01.02.1960\nDiagnose: Arterielle "
@@ -58,39 +60,29 @@ def seed() -> tuple[uuid.UUID, int]:
                     PROVIDER, "Demo-Klinikum", authorize, token, userinfo, CLIENT_ID, client_secret(), own_callback=True
                 ),
             )
-            organization = _organization(session)
+            organization = _there(session, Organization, {"name": ORGANIZATION}).id
             for name, role in (("erika", Role.OPERATOR), ("max", Role.MEMBER)):
-                user = _member(session, organization, PEOPLE[name], role)
-                _link(session, user, name)  # a vendor's word alone would not open an operator's account
+                _member(session, organization, name, role)
         return organization, _documents(organization)
 
 
-def _organization(session: Session) -> uuid.UUID:
-    row = session.scalars(select(Organization).where(Organization.name == ORGANIZATION)).one_or_none()
+def _member(session: Session, organization: uuid.UUID, name: str, role: Role) -> None:
+    person = PEOPLE[name]
+    key, names = email_key(person["email"]), {part: person[part] for part in ("given_name", "family_name")}
+    user = _there(session, User, {"email_key": key}, email=person["email"], email_verified_at=utcnow(), **names)
+    _there(session, Membership, {"user_id": user.id, "organization_id": organization}, role=role)
+    # a vendor's word alone would not open an operator's account
+    _there(session, Identity, {"provider_id": PROVIDER, "subject": name}, user_id=user.id)
+
+
+def _there(session: Session, kind: type[Row], known_by: dict[str, Any], **more: Any) -> Row:
+    """The row that is known by these columns, stored with `more` where there is none."""
+    row = session.scalars(select(kind).filter_by(**known_by)).one_or_none()
     if row is None:
-        row = Organization(name=ORGANIZATION)
+        row = kind(**known_by, **more)
         session.add(row)
         session.flush()
-    return row.id
-
-
-def _link(session: Session, user: User, subject: str) -> None:
-    linked = select(Identity).where(Identity.provider_id == PROVIDER, Identity.subject == subject)
-    if session.scalars(linked).one_or_none() is None:
-        session.add(Identity(provider_id=PROVIDER, subject=subject, user_id=user.id))
-
-
-def _member(session: Session, organization: uuid.UUID, person: dict[str, str], role: Role) -> User:
-    user = session.scalars(select(User).where(User.email_key == email_key(person["email"]))).one_or_none()
-    if user is None:
-        names = {"given_name": person["given_name"], "family_name": person["family_name"]}
-        user = User(email=person["email"], email_key=email_key(person["email"]), email_verified_at=utcnow(), **names)
-        session.add(user)
-        session.flush()
-    belongs = select(Membership).where(Membership.user_id == user.id, Membership.organization_id == organization)
-    if session.scalars(belongs).one_or_none() is None:
-        session.add(Membership(user_id=user.id, organization_id=organization, role=role))
-    return user
+    return row
 
 
 def _documents(organization: uuid.UUID) -> int:

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from clinical.contract import TEXT_MAX, Arztbrief, DocumentType, PlacedEvidence, ReviewNote, Zuweisung, values_of
 from clinical.fhir import MEDIA_TYPE
-from webapp import audit
+from webapp import audit, guards
 from webapp.config import settings
 from webapp.extracting import bundles, keeping
 from webapp.extracting.asking import PAGE_S, Asking, NotRead, place
@@ -26,13 +26,13 @@ from webapp.extracting.routes import marked, now, readable, source_of
 from webapp.fhir.answers import FhirError
 from webapp.fhir.pages import my_organization
 from webapp.fhir.resources import DocumentRow
-from webapp.guards import signed_in_required
 from webapp.workbench.catalog import open_book
 from webapp.workbench.extraction import shown
 from webapp.workbench.failures import failure_words
 from webapp.workbench.words import MARKERS, spoken
 
 extracted = Blueprint("extracted", __name__, url_prefix="/documents/<uuid:organization_id>/<uuid:document>/extract")
+extracted.before_request(guards.signed_in)
 MOST_DIAGNOSES, MOST_CODES = 200, 400
 WORDS = {
     "codes": _l("Kodes"),
@@ -69,7 +69,6 @@ class CheckedLetter(BaseModel):
 
 
 @extracted.get("/")
-@signed_in_required
 def page(organization_id: uuid.UUID, document: uuid.UUID) -> str:
     """The page; it loads the file itself, which is then written down as read."""
     row = _mine(organization_id, document)
@@ -84,7 +83,6 @@ def page(organization_id: uuid.UUID, document: uuid.UUID) -> str:
 
 
 @extracted.post("/codes/")
-@signed_in_required
 def codes(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
     """The codes of the diagnoses as the page shows them now."""
     _mine(organization_id, document)
@@ -98,7 +96,6 @@ def codes(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
 
 
 @extracted.post("/fhir/")
-@signed_in_required
 def fhir(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """The page's contents as a FHIR document."""
     bundle, _source = _bundle(organization_id, document)
@@ -106,7 +103,6 @@ def fhir(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
 
 
 @extracted.post("/keep/")
-@signed_in_required
 def keep(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """Keep what the page shows as a document of its own; the same is kept once."""
     bundle, source = _bundle(organization_id, document)

@@ -1,9 +1,11 @@
 """The CapabilityStatement, what every FHIR client asks for first, and the definition of the operation of our own."""
 
 from collections.abc import Iterable
-from typing import get_args
+from functools import cache
+from pathlib import Path
 
-from clinical.contract import DocumentType
+import orjson
+
 from clinical.fhir import MEDIA_TYPE, PATCH_TYPE, XML_TYPE
 from webapp.fhir.details import Resource
 from webapp.fhir.parameters import DATE, DOCUMENT, INCLUSIONS, PATIENT, PREFIXES, STUDY, Parameter
@@ -56,37 +58,13 @@ def capability_statement(base: str) -> Resource:
 
 def extract_definition(base: str) -> Resource:
     """Describe `$extract` to clients of the organization whose FHIR base URL is `base`."""
-    types = f"{' oder '.join(get_args(DocumentType))}; ohne Angabe arztbrief"
-    given = (
-        ("document_type", "code", types),
-        ("coded", "boolean", "Diagnosen werden kodiert; ohne Angabe true"),
-        ("store", "boolean", "Das Ergebnis wird als Dokument behalten; ohne Angabe false"),
-    )
-    taken = [
-        {"name": name, "use": "in", "min": 0, "max": "1", "documentation": said, "type": kind}
-        for name, kind, said in given
-    ]
-    returned = "Ein FHIR-Dokument (type: document) mit Feldern, Belegen und Kodes"
-    return {
-        "resourceType": "OperationDefinition",
-        "id": EXTRACT.partition("/")[2],
-        "url": f"{base}/{EXTRACT}",
-        "name": "Extract",
-        "title": "Felder und Kodes eines gespeicherten Dokuments",
-        "status": "active",
-        "kind": "operation",
-        "date": "2026-11-01",
-        "affectsState": True,  # with `store`, the result becomes a document
-        "code": "extract",
-        "resource": ["DocumentReference"],
-        "system": False,
-        "type": False,
-        "instance": True,
-        "parameter": [
-            *taken,
-            {"name": "return", "use": "out", "min": 1, "max": "1", "documentation": returned, "type": "Bundle"},
-        ],
-    }
+    return _written() | {"url": f"{base}/{EXTRACT}"}
+
+
+@cache
+def _written() -> Resource:
+    definition: Resource = orjson.loads(Path(__file__).with_name("extract.json").read_bytes())
+    return definition
 
 
 def _security(base: str) -> Resource:

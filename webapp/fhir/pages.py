@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from wtforms import IntegerField, StringField
 from wtforms.validators import DataRequired, Length, NumberRange
 
-from webapp import audit
+from webapp import audit, guards
 from webapp.extensions import db, login_manager
 from webapp.fhir import linking, store, tokens
 from webapp.fhir.access import log_access
@@ -26,7 +26,6 @@ from webapp.fhir.models import TITLE_LENGTH, Status
 from webapp.fhir.resources import DocumentRow
 from webapp.fhir.searching import params
 from webapp.fhir.service import fhir_base, service
-from webapp.guards import signed_in_required
 from webapp.models import NAME_LENGTH, Membership, Organization
 
 LARGEST_UPLOAD = 512 * 1024 * 1024
@@ -37,6 +36,7 @@ FRAMED = f"{SAFE['Content-Security-Policy']}; frame-ancestors 'self'"
 FILTERS = ("patient", "from", "to", "status", "contenttype")
 
 member_pages = Blueprint("documents", __name__)
+member_pages.before_request(guards.signed_in)
 
 
 class TokenForm(FlaskForm):  # type: ignore[misc] # no types there
@@ -82,7 +82,6 @@ def _allow_uploads(endpoint: str | None, values: dict[str, Any] | None) -> None:
 
 
 @member_pages.route("/tokens/", methods=["GET", "POST"])
-@signed_in_required
 def access_tokens() -> str | AnyResponse:
     """One's own tokens; a new one is shown once, on the answer to the form, and nowhere again."""
     form, fresh = TokenForm(), ""
@@ -97,7 +96,6 @@ def access_tokens() -> str | AnyResponse:
 
 
 @member_pages.post("/tokens/<token_id>/revoke/")
-@signed_in_required
 def revoke_token(token_id: str) -> AnyResponse:
     """Revoke one of one's own tokens; the next call with it is refused."""
     with db.write() as session:
@@ -108,7 +106,6 @@ def revoke_token(token_id: str) -> AnyResponse:
 
 
 @member_pages.get("/documents/")
-@signed_in_required
 def all_documents() -> str | AnyResponse:
     """The first organization's documents, or a word that there is none."""
     for first in _organizations():
@@ -117,7 +114,6 @@ def all_documents() -> str | AnyResponse:
 
 
 @member_pages.get("/documents/<uuid:organization_id>/")
-@signed_in_required
 def of_organization(organization_id: uuid.UUID) -> str:
     """Newest first; the filters are those of the search."""
     organization = my_organization(organization_id)
@@ -136,7 +132,6 @@ def of_organization(organization_id: uuid.UUID) -> str:
 
 
 @member_pages.get("/documents/<uuid:organization_id>/<uuid:document>/")
-@signed_in_required
 def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
     """The metadata of a document, and its preview in a frame that runs nothing."""
     organization = my_organization(organization_id)
@@ -144,7 +139,6 @@ def one_document(organization_id: uuid.UUID, document: uuid.UUID) -> str:
 
 
 @member_pages.get("/documents/<uuid:organization_id>/<uuid:document>/file")
-@signed_in_required
 def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
     """The file itself: for download, or for the frame of its own page."""
     my_organization(organization_id)
@@ -161,7 +155,6 @@ def file(organization_id: uuid.UUID, document: uuid.UUID) -> Response:
 
 
 @member_pages.post("/documents/<uuid:organization_id>/upload/")
-@signed_in_required
 def upload(organization_id: uuid.UUID) -> AnyResponse:
     """Store the chosen files, filed under one patient or none."""
     my_organization(organization_id)
@@ -193,7 +186,6 @@ def _store(organization_id: uuid.UUID, new: list[store.NewDocument]) -> list[sto
 
 
 @member_pages.post("/documents/<uuid:organization_id>/<uuid:document>/mark/")
-@signed_in_required
 def mark(organization_id: uuid.UUID, document: uuid.UUID) -> AnyResponse:
     """Mark as entered in error, or take that back."""
     my_organization(organization_id)

@@ -10,19 +10,18 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response
 
-from webapp import audit
+from webapp import audit, guards
 from webapp.extensions import db
-from webapp.guards import signed_in_required
 from webapp.models import BrowserSession, Membership
 from webapp.sessions import ServerSession, begin_anew, sessions_of
 from webapp.sso import accounts
 from webapp.sso.models import Identity
 
 account = Blueprint("account", __name__, url_prefix="/accounts")
+account.before_request(guards.signed_in)
 
 
 @account.get("/")
-@signed_in_required
 def show() -> str:
     """Name, address, organizations, linked vendors, sessions."""
     identities = db.session.scalars(
@@ -42,7 +41,6 @@ def show() -> str:
 
 
 @account.post("/logout/")
-@signed_in_required
 def logout() -> Response:
     """End this session. The next one has another id."""
     audit.record_alone("signed_out", user=current_user)
@@ -53,7 +51,6 @@ def logout() -> Response:
 
 
 @account.post("/identities/<uuid:identity_id>/unlink/")
-@signed_in_required
 def unlink(identity_id: uuid.UUID) -> Response:
     """Remove a linked vendor while another one remains."""
     with db.write() as writing:
@@ -66,7 +63,6 @@ def unlink(identity_id: uuid.UUID) -> Response:
 
 
 @account.post("/sessions/<uuid:public_id>/end/")
-@signed_in_required
 def end_session(public_id: uuid.UUID) -> Response:
     """End one of one's own sessions."""
     with db.write() as writing:
@@ -81,7 +77,6 @@ def end_session(public_id: uuid.UUID) -> Response:
 
 
 @account.post("/sessions/end/")
-@signed_in_required
 def end_sessions() -> Response:
     """End all sessions of this person, this one too."""
     with db.write() as writing:

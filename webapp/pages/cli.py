@@ -1,6 +1,8 @@
 """`flask --app webapp users ...`, `orgs ...` and `audit ...`: people, organizations, and what they did."""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 from sqlalchemy import select
@@ -16,7 +18,6 @@ from webapp.sso.profile import email_key, usable_email
 
 users = Group("users", help="People with accounts.")
 orgs = Group("orgs", help="Organizations whose documents are kept apart.")
-LAST = "this is the last operator: make somebody else one first"
 
 member_commands = Group("members", help="Who belongs to an organization.")
 orgs.add_command(member_commands)
@@ -127,12 +128,8 @@ def _organization(session: Session, organization_id: uuid.UUID) -> Organization:
 @click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.MEMBER.value)
 def add_member(organization_id: uuid.UUID, email: str, role: str) -> None:
     """Make a person a member of ORG, or change the role; an operator also sees vendors and the audit trail."""
-    try:
-        with db.write() as session:
-            organization, person = _member(session, organization_id, email)
-            organizations.put_member(session, organization, person, Role(role))
-    except organizations.LastOperator:
-        raise click.ClickException(LAST) from None
+    with _changing(organization_id, email) as (session, organization, person):
+        organizations.put_member(session, organization, person, Role(role))
     click.echo(f"{person.email} is {role}")
 
 
@@ -141,23 +138,25 @@ def add_member(organization_id: uuid.UUID, email: str, role: str) -> None:
 @click.argument("email")
 def remove_member(organization_id: uuid.UUID, email: str) -> None:
     """End a membership: pages, tokens and document links of ORG end with the next call."""
-    try:
-        with db.write() as session:
-            organization, person = _member(session, organization_id, email)
-            done = organizations.remove_member(session, organization, person)
-    except organizations.LastOperator:
-        raise click.ClickException(LAST) from None
+    with _changing(organization_id, email) as (session, organization, person):
+        done = organizations.remove_member(session, organization, person)
     if not done:
         raise click.ClickException(f"{person.email} is no member; `orgs members list` shows all")
     click.echo(f"{person.email} is no member any more")
 
 
-def _member(session: Session, organization_id: uuid.UUID, email: str) -> tuple[Organization, User]:
-    person = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
-    organization = session.get(Organization, organization_id)
-    if person is None or organization is None:
-        raise click.ClickException("no such person or organization; see `users list` and `orgs list`")
-    return organization, person
+@contextmanager
+def _changing(organization_id: uuid.UUID, email: str) -> Iterator[tuple[Session, Organization, User]]:
+    """A writing transaction with the organization and the person of a membership."""
+    try:
+        with db.write() as session:
+            person = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
+            organization = session.get(Organization, organization_id)
+            if person is None or organization is None:
+                raise click.ClickException("no such person or organization; see `users list` and `orgs list`")
+            yield session, organization, person
+    except organizations.LastOperator:
+        raise click.ClickException("this is the last operator: make somebody else one first") from None
 
 
 @member_commands.command("list")

@@ -5,18 +5,18 @@ from typing import cast
 from flask import Blueprint, abort, current_app, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
+from webapp import guards
 from webapp.errors import ErrorPage
-from webapp.guards import operator_required
 from webapp.sso import dry_run as runs
 from webapp.sso.blueprint import VendorBlueprint, callback_url
 from webapp.sso.models import Provider
 from webapp.sso.providers import all_providers, find_allowed, undefended
 
 dry_run = Blueprint("dry_run", __name__, url_prefix="/operator/providers/<provider_id>/dry-run")
+dry_run.before_request(guards.operator)
 
 
 @dry_run.get("/")
-@operator_required
 def show(provider_id: str) -> str:
     """The runs of the last half hour, and what they prove."""
     provider = _found(provider_id)
@@ -27,7 +27,6 @@ def show(provider_id: str) -> str:
 
 
 @dry_run.get("/<any(A, B):account>/")
-@operator_required
 def leave(provider_id: str, account: str) -> Response:
     """Leave for the vendor, as a sign-in does: a link, since the CSP lets no form lead to another site."""
     provider = _found(provider_id)
@@ -41,7 +40,6 @@ def leave(provider_id: str, account: str) -> Response:
 
 
 @dry_run.post("/forget/")
-@operator_required
 def forget(provider_id: str) -> Response:
     """Begin anew."""
     runs.forget(_found(provider_id))

@@ -9,17 +9,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 from werkzeug.wrappers import Response
 
-from webapp import organizations
+from webapp import guards, organizations
 from webapp.extensions import db
-from webapp.guards import operator_required
 from webapp.models import Membership, Organization, Role, User
 from webapp.sso.profile import email_key
 
 members_page = Blueprint("members", __name__, url_prefix="/operator/members")
+members_page.before_request(guards.operator)
 
 
 @members_page.get("/")
-@operator_required
 def show() -> str:
     """All organizations with their members."""
     together = selectinload(Organization.memberships).joinedload(Membership.user)
@@ -28,7 +27,6 @@ def show() -> str:
 
 
 @members_page.post("/<uuid:place>/add/")
-@operator_required
 def add(place: uuid.UUID) -> Response:
     """Make somebody with an account a member, by address."""
     key = email_key(request.form.get("email", "").strip())
@@ -44,7 +42,6 @@ def add(place: uuid.UUID) -> Response:
 
 
 @members_page.post("/<uuid:place>/<uuid:person>/")
-@operator_required
 def change(place: uuid.UUID, person: uuid.UUID) -> Response:
     """Give a member another role, or end the membership (`role` empty)."""
     try:
@@ -63,7 +60,6 @@ def change(place: uuid.UUID, person: uuid.UUID) -> Response:
 
 
 @members_page.post("/<uuid:place>/handling/")
-@operator_required
 def set_handling(place: uuid.UUID) -> Response:
     """Say what becomes of search parameters of the members' tokens that are not understood."""
     with db.write() as session:

@@ -13,9 +13,8 @@ from werkzeug.wrappers import Response
 from wtforms import BooleanField, PasswordField, SelectField, StringField
 
 from clinical.errors import SettingError
-from webapp import audit
+from webapp import audit, guards
 from webapp.extensions import db
-from webapp.guards import operator_required
 from webapp.models import AuditEvent
 from webapp.sso.blueprint import callback_url
 from webapp.sso.models import Provider
@@ -31,6 +30,7 @@ from webapp.sso.providers import (
 )
 
 operator = Blueprint("operator", __name__, url_prefix="/operator")
+operator.before_request(guards.operator)
 AUDIT_PAGE = 100
 AUDIT_KINDS = {
     "": _l("Alles außer Ablehnungen"),
@@ -121,7 +121,6 @@ class ProviderForm(FlaskForm):  # type: ignore[misc] # no types there
 
 
 @operator.get("/providers/")
-@operator_required
 def providers() -> str:
     """All vendors, active or not."""
     rows = all_providers()
@@ -129,14 +128,12 @@ def providers() -> str:
 
 
 @operator.route("/providers/add/", methods=["GET", "POST"])
-@operator_required
 def add_provider() -> str | Response | tuple[str, int]:
     """Enter a new vendor."""
     return _edited(ProviderForm(), provider=None)
 
 
 @operator.route("/providers/<provider_id>/", methods=["GET", "POST"])
-@operator_required
 def edit_provider(provider_id: str) -> str | Response | tuple[str, int]:
     """Change a vendor. An empty secret keeps the stored one."""
     provider = find(provider_id)
@@ -146,7 +143,6 @@ def edit_provider(provider_id: str) -> str | Response | tuple[str, int]:
 
 
 @operator.post("/providers/<provider_id>/active/")
-@operator_required
 def switch_provider(provider_id: str) -> Response:
     """Switch a vendor on or off."""
     try:
@@ -154,18 +150,14 @@ def switch_provider(provider_id: str) -> Response:
             if not set_active(session, provider_id, request.form.get("active") == "1", by=current_user):
                 abort(404)
     except SettingError:
-        flash(
-            _(
-                "Nicht eingeschaltet: neben einem anderen Anbieter braucht er einen Issuer "
-                "oder eine eigene Callback-URL."
-            ),
-            "error",
+        said = _(
+            "Nicht eingeschaltet: neben einem anderen Anbieter braucht er einen Issuer oder eine eigene Callback-URL."
         )
+        flash(said, "error")
     return redirect(url_for("operator.providers"))
 
 
 @operator.get("/audit/")
-@operator_required
 def audit_trail() -> str:
     """The newest events, of one `kind` or of all but the refusals, which anybody can cause; `before` (an event id) goes
     back in time."""

@@ -16,7 +16,6 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from flask_babel import gettext as _
 
-from clinical.errors import SettingError
 from webapp import audit
 from webapp.config import settings
 from webapp.models import User
@@ -37,7 +36,7 @@ def can_send() -> bool:
 
 
 def send(to: str, subject: str, text: str) -> None:
-    """Send one plain-text message. Raises MailFailed; SettingError when BEFUND_MAIL_URL is malformed."""
+    """Send one plain-text message. Raises MailFailed."""
     message = EmailMessage()
     message["From"] = settings().mail_from or DEFAULT_SENDER
     message["To"] = to
@@ -65,14 +64,12 @@ def _to_outbox(message: EmailMessage) -> None:
 
 
 def _deliver(message: EmailMessage, server: SplitResult) -> None:
-    if server.scheme not in ("smtp", "smtps") or not server.hostname:
-        raise SettingError("BEFUND_MAIL_URL is no mail server", "smtp://[user:password@]host:port or smtps://...")
-    context = ssl.create_default_context()
+    context, host = ssl.create_default_context(), server.hostname or ""
     if server.scheme == "smtps":
-        with smtplib.SMTP_SSL(server.hostname, server.port or 465, timeout=TIMEOUT_S, context=context) as smtp:
+        with smtplib.SMTP_SSL(host, server.port or 465, timeout=TIMEOUT_S, context=context) as smtp:
             _hand_over(smtp, message, server)
         return
-    with smtplib.SMTP(server.hostname, server.port or 25, timeout=TIMEOUT_S) as smtp:
+    with smtplib.SMTP(host, server.port or 25, timeout=TIMEOUT_S) as smtp:
         smtp.ehlo()
         if smtp.has_extn("starttls"):
             smtp.starttls(context=context)

@@ -14,7 +14,7 @@ from webapp.extensions import db
 from webapp.models import NAME_LENGTH, User
 from webapp.sso.models import Provider, TokenAuthMethod
 from webapp.sso.sealing import seal, unseal
-from webapp.wire import BAD_NETWORK, BAD_SCHEME, BAD_URL, url_problem
+from webapp.wire import url_problem
 
 PROVIDER_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*")  # RFC 6749, 3.3
@@ -34,19 +34,6 @@ BAD_SECRET = "a client secret is needed"  # noqa: S105 - words, not a secret
 TOO_LONG = "this is too long"
 MIX_UP = "with a second vendor, each needs its issuer or a callback of its own (RFC 9700, 4.4)"
 MOVED = "the token URL changed: enter the client secret again, it must not go to a host it was not given for"
-WORDS = (
-    BAD_ID,
-    BAD_LINE,
-    BAD_SCOPES,
-    BAD_METHOD,
-    BAD_SECRET,
-    BAD_URL,
-    BAD_SCHEME,
-    TOO_LONG,
-    MIX_UP,
-    MOVED,
-    BAD_NETWORK,
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,21 @@
 What somebody looks for may come from a letter: it is posted, so that it stands in no address and no log.
 """
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from flask_babel import gettext as _
 from pydantic import ValidationError
-from werkzeug.wrappers import Response as AnyResponse
 
 from clinical.icd import PAIR_NOTE, Code
+from webapp import guards
 from webapp.config import settings
 from webapp.extensions import limiter
-from webapp.guards import member_required
 from webapp.workbench.catalog import MARKS, CodeBook, Since, open_book, pairs, since
 from webapp.workbench.conflicts import Checked, conflicts, usual_ages
 from webapp.workbench.terminology import ApiSilent, suggested, synonyms
 from webapp.workbench.words import NOTES
 
-P = ParamSpec("P")
-R = TypeVar("R")
 LONGEST_SEARCH, MOST_FOUND, CHOSEN_FROM = 200, 50, 12
 MOST_LOOKED_UP = 60
 PACE = "300 per minute"  # without signing in, one address; a clinic behind it types
@@ -30,27 +25,19 @@ PACE = "300 per minute"  # without signing in, one address; a clinic behind it t
 catalog = Blueprint("catalog", __name__, url_prefix="/catalog")
 
 
-def readers_only(view: Callable[P, R]) -> Callable[P, R | AnyResponse | tuple[str, int]]:
+@catalog.before_request
+def _readers_only() -> guards.Refused:
     """Members of an organization, or everybody where the operator says so."""
-
-    of_members = member_required(view)
-
-    @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | AnyResponse | tuple[str, int]:
-        return (view if settings().workbench_catalog == "everybody" else of_members)(*args, **kwargs)
-
-    return guarded
+    return None if settings().workbench_catalog == "everybody" else guards.member()
 
 
 @catalog.get("/")
-@readers_only
 def index() -> str:
     """All chapters."""
     return render_template("workbench/catalog.html", book=_book())
 
 
 @catalog.post("/search/")
-@readers_only
 @limiter.limit(PACE)
 def search() -> str | Response:
     """Codes by the first characters of their words: the page, or JSON for scripts; 503 without the text API."""
@@ -67,7 +54,6 @@ def search() -> str | Response:
 
 
 @catalog.post("/lookup/")
-@readers_only
 @limiter.limit(PACE)
 def lookup() -> Response:
     """Returns details of codes to scripts: JSON `{"codes": [...]}` to an object by code; unknown ones are left out."""
@@ -79,7 +65,6 @@ def lookup() -> Response:
 
 
 @catalog.post("/conflicts/")
-@readers_only
 @limiter.limit(PACE)
 def conflicting() -> Response:
     """Returns to scripts what of a result does not go together: JSON `Checked` to `[{kind, codes, text}]`."""
@@ -91,7 +76,6 @@ def conflicting() -> Response:
 
 
 @catalog.get("/chapters/<chapter>/")
-@readers_only
 def one_chapter(chapter: str) -> str:
     """The groups of a chapter."""
     book = _book()
@@ -101,7 +85,6 @@ def one_chapter(chapter: str) -> str:
 
 
 @catalog.get("/groups/<block>/")
-@readers_only
 def one_block(block: str) -> str:
     """The codes of a group."""
     book = _book()
@@ -112,7 +95,6 @@ def one_block(block: str) -> str:
 
 
 @catalog.get("/<code>/")
-@readers_only
 def one_code(code: str) -> str:
     """One code: its notes, what stands above, beside and below it."""
     book = _book()

@@ -4,18 +4,18 @@ from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 
 from clinical.contract import QUERY_MAX, ResearchRequest
+from webapp import guards
 from webapp.config import settings
-from webapp.guards import member_required
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
 from webapp.workbench.catalog import open_book
 from webapp.workbench.words import CODING, spoken
 
 coding = Blueprint("coding", __name__, url_prefix="/coding")
+coding.before_request(guards.member)
 
 
 @coding.get("/")
-@member_required
 def page() -> str:
     """The page; everything on it happens in the browser and at `events`."""
     book = open_book(settings().catalog)
@@ -25,7 +25,6 @@ def page() -> str:
 
 
 @coding.post("/events/")
-@member_required
 def events() -> Response:
     """The text API's events for a text, as they come."""
     return stream("/api/deep-research", ResearchRequest, {"details": True, "rerank": False}, streams=True)

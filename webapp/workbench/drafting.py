@@ -9,8 +9,8 @@ from sqlalchemy import delete, func, select
 from werkzeug.wrappers import Response
 
 from clinical.contract import PROMPT_MAX, TEXT_MAX, GenerateRequest
+from webapp import guards
 from webapp.extensions import db
-from webapp.guards import member_required
 from webapp.models import User
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
@@ -20,10 +20,10 @@ from webapp.workbench.words import DRAFTING, spoken
 MOST_KEPT = 50  # of one person; a longer list is no help
 
 drafting = Blueprint("drafting", __name__, url_prefix="/drafting")
+drafting.before_request(guards.member)
 
 
 @drafting.get("/")
-@member_required
 def page() -> str:
     """The page, with one's own instructions."""
     mine = select(Instruction).where(Instruction.user_id == current_user.id).order_by(func.lower(Instruction.title))
@@ -35,14 +35,12 @@ def page() -> str:
 
 
 @drafting.post("/answer/")
-@member_required
 def answer() -> Response:
     """The text API's draft, as one event."""
     return stream("/api/llm/generate", GenerateRequest, {})
 
 
 @drafting.post("/instructions/")
-@member_required
 def keep() -> Response:
     """Keep an instruction under a title; one of the same title is replaced."""
     title, prompt = request.form.get("title", "").strip()[:TITLE_LENGTH], request.form.get("prompt", "").strip()
@@ -66,7 +64,6 @@ def keep() -> Response:
 
 
 @drafting.post("/instructions/<uuid:instruction>/delete/")
-@member_required
 def drop(instruction: uuid.UUID) -> Response:
     """Delete one of one's own instructions."""
     with db.write() as session:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from werkzeug.wrappers import Response
 
 from clinical.contract import TEXT_MAX, Arztbrief, ExtractFileRequest, ExtractRequest, TextRequest, Zuweisung
-from webapp.guards import member_required
+from webapp import guards
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
 from webapp.workbench.words import EXTRACTION, spoken
@@ -18,10 +18,10 @@ LARGEST_CALL = FILE_MAX * 4 // 3 + 64 * 1024
 """Bytes of a call with a file, which travels in base64."""
 
 extraction = Blueprint("extraction", __name__, url_prefix="/extraction")
+extraction.before_request(guards.member)
 
 
 @extraction.get("/")
-@member_required
 def page() -> str:
     """The page; everything on it happens in the browser and at `answer`."""
     return render_template("workbench/extraction.html", given=shown())
@@ -41,7 +41,6 @@ def shown() -> dict[str, Any]:
 
 
 @extraction.post("/answer/")
-@member_required
 def answer() -> Response:
     """The text API's answer for a letter, a text or a file, as one event."""
     request.max_content_length = LARGEST_CALL
@@ -50,7 +49,6 @@ def answer() -> Response:
 
 
 @extraction.post("/sheets/")
-@member_required
 def sheets() -> Response:
     """Pages of a file as images, as one event."""
     request.max_content_length = LARGEST_CALL

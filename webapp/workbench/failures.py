@@ -61,8 +61,5 @@ def kind_of(status: int, file: bool = False) -> str:
 
 def wait_of(retry_after: str | None) -> int | None:
     """Seconds of a Retry-After header; None where there are none that can be shown."""
-    return (
-        min(int(retry_after), LONGEST_WAIT_S)
-        if retry_after and retry_after.isascii() and retry_after.isdigit()
-        else None
-    )
+    shown = retry_after is not None and retry_after.isascii() and retry_after.isdigit()
+    return min(int(retry_after or 0), LONGEST_WAIT_S) if shown else None

@@ -17,6 +17,7 @@ from wtforms import IntegerField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, ValidationError
 
 from clinical.errors import SettingError
+from webapp import guards
 from webapp.extensions import db
 from webapp.fhir.dates import instant
 from webapp.fhir.machines import accounts
@@ -24,11 +25,11 @@ from webapp.fhir.machines import scopes as smart
 from webapp.fhir.machines.models import SCOPES_LENGTH, ServiceAccount
 from webapp.fhir.service import fhir_base
 from webapp.fhir.tokens import MOST_DAYS, state
-from webapp.guards import operator_required
 from webapp.models import NAME_LENGTH, Organization
 from webapp.wire import url_problem
 
 service_pages = Blueprint("services", __name__, url_prefix="/operator/services")
+service_pages.before_request(guards.operator)
 SECRET, KEYS_URL, KEYS = "secret", "url", "upload"
 WAYS = [
     (SECRET, _l("Geheimnis, das einmal angezeigt wird")),
@@ -111,14 +112,12 @@ class DaysForm(FlaskForm):  # type: ignore[misc] # no types there
 
 
 @service_pages.get("/")
-@operator_required
 def show() -> str:
     """All accounts, and a form for a new one."""
     return _listed(_new_form())
 
 
 @service_pages.post("/")
-@operator_required
 def add() -> Page:
     """Make an account with its first secret, which this answer shows and no other, or with its keys."""
     form = _new_form()
@@ -132,14 +131,12 @@ def add() -> Page:
 
 
 @service_pages.get("/<account>/")
-@operator_required
 def one(account: str) -> str:
     """An account with its secrets and keys."""
     return _shown(_found(db.session, account))
 
 
 @service_pages.post("/<account>/secrets/")
-@operator_required
 def add_secret(account: str) -> Page:
     """A further secret; those before it go on working, so that the program can change over."""
     form = DaysForm()
@@ -160,7 +157,6 @@ def add_secret(account: str) -> Page:
 
 
 @service_pages.post("/<account>/secrets/<secret>/revoke/")
-@operator_required
 def revoke_secret(account: str, secret: str) -> Response:
     """End a secret; the next call with it is refused."""
     with db.write() as session:
@@ -171,7 +167,6 @@ def revoke_secret(account: str, secret: str) -> Response:
 
 
 @service_pages.post("/<account>/<any(keys, scopes):what>/")
-@operator_required
 def change(account: str, what: str) -> Page:
     """Say where the public keys are, or what it may do, in place of what was said before; from its next call on."""
     form = KeysForm() if what == "keys" else ScopesForm()
@@ -183,7 +178,6 @@ def change(account: str, what: str) -> Page:
 
 
 @service_pages.post("/<account>/<any(handling, active):what>/")
-@operator_required
 def switch(account: str, what: str) -> Response:
     """Switch it on or off, or say what becomes of search parameters that are not understood."""
     with db.write() as session:

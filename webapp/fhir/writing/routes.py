@@ -72,7 +72,7 @@ def _new_document(
         return _store_waiting(organization_id, new, attachment)
 
     def write(file: Stored) -> Result:
-        posted = replace(new, file=file, sender=(bearer().account, short_ip(request.remote_addr)))
+        posted = replace(new, file=file, sender=_sender())
         done = cast(Result, service().together.do(organization_id, posted, partial(_store_together, organization_id)))
         if key and condition == key and not done.created:
             digest = db.session.scalar(select(Document.sha256).where(Document.id == done.id))
@@ -91,7 +91,7 @@ def _store_waiting(organization_id: uuid.UUID, new: SentDocument, attachment: di
         (result,) = storing.put_documents(
             session, organization_id, [replace(new, file=file, content_type=content_type)], service().files
         )
-        storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
+        storing.note(session, [result], *_sender())
     return result
 
 
@@ -120,7 +120,7 @@ def _new_patient(
     with db.write() as session:
         new = SentPatient(given.patient(resource), condition, **chosen)
         (result,) = storing.put_patients(session, organization_id, [new])
-        storing.note(session, [result], bearer().account, short_ip(request.remote_addr))
+        storing.note(session, [result], *_sender())
     return result
 
 
@@ -225,7 +225,7 @@ def transact(organization: str) -> Response:
         documents = work.documents(puts)
         with db.write() as session:
             results = work.store(session, organization_id, documents, files)
-            storing.note(session, results.values(), bearer().account, short_ip(request.remote_addr))
+            storing.note(session, results.values(), *_sender())
         return results
 
     return answer(work.answer(fhir_base(organization_id), store.put_and_store(put, write)))
@@ -237,6 +237,11 @@ def _writer(organization: str) -> uuid.UUID:
     if bearer().rights is None:
         raise FhirError(403, "Schreiben dürfen nur Dienstkonten.")
     return organization_id
+
+
+def _sender() -> tuple[str, str]:
+    """The account that calls, and its network, for the trace."""
+    return bearer().account, short_ip(request.remote_addr)
 
 
 def _inline(attachment: dict[str, Any], data: bytes) -> Stored:
