@@ -26,7 +26,7 @@ from clinical.errors import (
 )
 from clinical.llm import Completion, JsonSchema, Limits, Message
 from clinical.settings import base_urls
-from clinical.tracing import OpenSpan, span
+from clinical.tracing import span
 
 log = logging.getLogger("befund.model")
 
@@ -93,31 +93,26 @@ class OpenAIModel:
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """One answer within `limits.timeout_s`, waiting included. One retry when the connection broke."""
-        with span("model call", "client") as call:
-            return await self._counted(messages, schema, limits, call)
-
-    async def _counted(
-        self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits, call: OpenSpan
-    ) -> Completion:
         began, outcome, form = time.perf_counter(), "left", schema.name if schema else "text"
-        try:
-            answer = await self._within(messages, schema, limits)
-            outcome = "truncated" if answer.truncated else "answered"
-            if answer.truncated:
-                log.warning("model call cut after %d tokens (%s)", answer.tokens_out, form)
-            call.tell(tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
-            MODEL_TOKENS.labels("in").inc(answer.tokens_in)
-            MODEL_TOKENS.labels("out").inc(answer.tokens_out)
-            return answer
-        except LanguageModelError as error:
-            outcome = next((name for kind, name in _OUTCOMES.items() if isinstance(error, kind)), "unavailable")
-            took = time.perf_counter() - began
-            log.warning("model call failed after %.1f s (%s, %s): %s", took, form, outcome, error)
-            raise
-        finally:
-            call.tell(failed=outcome not in ("answered", "truncated", "left"), form=form, outcome=outcome)
-            MODEL_CALLS.labels(outcome).inc()
-            MODEL_SECONDS.labels(outcome).observe(time.perf_counter() - began)
+        with span("model call", "client") as call:
+            try:
+                answer = await self._within(messages, schema, limits)
+                outcome = "truncated" if answer.truncated else "answered"
+                if answer.truncated:
+                    log.warning("model call cut after %d tokens (%s)", answer.tokens_out, form)
+                call.tell(tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
+                MODEL_TOKENS.labels("in").inc(answer.tokens_in)
+                MODEL_TOKENS.labels("out").inc(answer.tokens_out)
+                return answer
+            except LanguageModelError as error:
+                outcome = next((name for kind, name in _OUTCOMES.items() if isinstance(error, kind)), "unavailable")
+                took = time.perf_counter() - began
+                log.warning("model call failed after %.1f s (%s, %s): %s", took, form, outcome, error)
+                raise
+            finally:
+                call.tell(failed=outcome not in ("answered", "truncated", "left"), form=form, outcome=outcome)
+                MODEL_CALLS.labels(outcome).inc()
+                MODEL_SECONDS.labels(outcome).observe(time.perf_counter() - began)
 
     async def _within(self, messages: Sequence[Message], schema: JsonSchema | None, limits: Limits) -> Completion:
         try:

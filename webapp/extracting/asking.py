@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from flask import request
 
@@ -53,8 +53,8 @@ class Asking:
             if event.get("type") == "answer" and isinstance(event.get("answer"), dict):
                 answer: dict[str, Any] = event["answer"]
                 return answer
-            self._fail(event)
-        self._over()
+            raise _not_read(event)
+        raise NotRead("slow", 504)
 
     def codes(self, diagnoses: Sequence[str]) -> list[FoundCode]:
         """The codes of some diagnoses: those of the last tier that came in time. Raises NotRead where none did."""
@@ -66,9 +66,9 @@ class Asking:
                 if event.get("type") in ("partial", "result"):
                     tiers.append(event)
                 elif event.get("type") == "failure" and not tiers:
-                    self._fail(event)
+                    raise _not_read(event)
             if not tiers:
-                self._over()
+                raise NotRead("slow", 504)
             found += codes_of(tiers, lines, first)
         return found
 
@@ -80,14 +80,12 @@ class Asking:
     def _gone(self) -> bool:
         return self._left() or time.monotonic() > self._until
 
-    def _fail(self, event: dict[str, Any]) -> NoReturn:
-        """Raise the NotRead that a failure of the workbench's calls stands for."""
-        kind, said = str(event.get("kind", "broken")), str(event.get("said") or "")
-        status = event["status"] if kind in ("file", "refused") else _ANSWERS.get(kind, 502)
-        raise NotRead(kind, status, said, event.get("retry_after"))
 
-    def _over(self) -> NoReturn:
-        raise NotRead("slow", 504)
+def _not_read(event: dict[str, Any]) -> NotRead:
+    """The error that a failure of the workbench's calls stands for."""
+    kind, said = str(event.get("kind", "broken")), str(event.get("said") or "")
+    status = event["status"] if kind in ("file", "refused") else _ANSWERS.get(kind, 502)
+    return NotRead(kind, status, said, event.get("retry_after"))
 
 
 @contextmanager

@@ -60,10 +60,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
     def login(self) -> Response:
         """Contract, section 4: redirect to the vendor's authorization endpoint. Query: `provider_id`, and `next`, a
         path on this site to go to afterwards."""
-        provider = find_active(request.args.get("provider_id", ""))
-        if provider is None:
-            raise ErrorPage("provider_not_found", 404)
-        _refuse_exposed(provider)
+        provider = _usable(request.args.get("provider_id", ""))
         if _needs_mail(provider) and not mail.can_send():
             raise ErrorPage("no_mail", 503)
         return self.leave(provider, attempts.local_path(request.args.get("next", "")))
@@ -114,10 +111,7 @@ class VendorBlueprint(OAuth2ConsumerBlueprint):  # type: ignore[misc] # no types
             raise
 
     def _come_back(self, attempt: Attempt, at: str) -> Response:
-        provider = find_active(attempt.provider_id)
-        if provider is None:
-            raise ErrorPage("provider_not_found", 404)
-        _refuse_exposed(provider)
+        provider = _usable(attempt.provider_id)
         _refuse_mixed_up(provider, at)
         profile = _profile(self._ask(provider, attempt))
         found = accounts.resolve(provider, profile)
@@ -161,10 +155,15 @@ def callback_url(provider: Provider | None = None) -> str:
     return external_url("vendor_oauth2.authorized")
 
 
-def _refuse_exposed(provider: Provider) -> None:
-    """One vendor that nothing tells apart is safe beside others that are told apart; two are not. Raises ErrorPage."""
+def _usable(provider_id: str) -> Provider:
+    """The active vendor of this id. One that nothing tells apart is safe beside others that are told apart; two are
+    not. Raises ErrorPage."""
+    provider = find_active(provider_id)
+    if provider is None:
+        raise ErrorPage("provider_not_found", 404)
     if undefended(provider) and several_undefended():
         raise ErrorPage("mix_up", 503, reason="two vendors without issuer and own callback")
+    return provider
 
 
 def _refuse_mixed_up(provider: Provider, at: str) -> None:

@@ -52,7 +52,7 @@ class CodeForm(FlaskForm):  # type: ignore[misc]
 @limiter.limit(PER_ADDRESS, methods=["POST"])
 def address() -> str | Response | tuple[str, int]:
     """Ask for the address (or show the doubtful one), send the code."""
-    waiting = _waiting()
+    waiting = pending()
     fixed = waiting["profile"]["email"]
     form = AddressForm(data={"email": waiting.get("address") or fixed})
     if fixed:
@@ -74,7 +74,7 @@ def address() -> str | Response | tuple[str, int]:
 @limiter.limit(PER_ADDRESS, methods=["POST"])
 def code() -> str | Response | tuple[str, int]:
     """Check the code; the right one signs in."""
-    waiting = _waiting()
+    waiting = pending()
     email = waiting.get("address")
     if not email:
         return redirect(url_for("completion.address"))
@@ -87,13 +87,6 @@ def code() -> str | Response | tuple[str, int]:
         else:
             return _complete(waiting, email)
     return render_template("complete_code.html", form=form, email=email), 422 if form.errors else 200
-
-
-def _waiting() -> dict[str, Any]:
-    waiting = pending()
-    if waiting is None:
-        raise ErrorPage("expired", 400)
-    return waiting
 
 
 def _complete(waiting: dict[str, Any], email: str) -> Response:

@@ -9,6 +9,13 @@ from webapp.sso.vendor import VendorCalls, error_code, read_json
 from webapp.wire import NO_MORE, NoAnswer, OutgoingCalls, deadline
 
 BOGUS = "befund-providers-test"
+_Finding = tuple[bool, str]
+UNREACHABLE: _Finding = (False, "cannot be reached; check the URL, DNS and the certificate")
+REFUSALS: dict[str, _Finding] = {
+    "invalid_grant": (True, "knows the client and refuses a made-up code, as it should"),
+    "vendor_client": (False, "refuses the client; check client id, client secret and the auth method"),
+    "vendor_unreachable": UNREACHABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,49 +31,44 @@ def probe(provider: Provider, callback: str) -> list[ProbeResult]:
     """One finding per endpoint. Nobody is signed in and nothing is stored."""
     calls = VendorCalls(provider, callback)
     with deadline() as line:
-        return [_authorization(line, calls), _token(line, calls), _userinfo(line, provider)]
+        found = {
+            "authorization": _authorization(line, calls),
+            "token": _token(line, calls),
+            "userinfo": _userinfo(line, provider),
+        }
+    return [ProbeResult(endpoint, *finding) for endpoint, finding in found.items()]
 
 
-def _authorization(line: OutgoingCalls, calls: VendorCalls) -> ProbeResult:
+def _authorization(line: OutgoingCalls, calls: VendorCalls) -> _Finding:
     status, _ = _get(line, calls.leaving(BOGUS))
     if status == 0:
-        return ProbeResult("authorization", False, "cannot be reached; check the URL, DNS and the certificate")
+        return UNREACHABLE
     if status in (404, 405, 410) or status >= 500:
-        return ProbeResult("authorization", False, f"answers {status}; check the URL")
+        return False, f"answers {status}; check the URL"
     if status >= 400:
-        return ProbeResult("authorization", False, f"answers {status}; check client id, scopes and the callback URL")
-    return ProbeResult("authorization", True, f"answers {status}")
+        return False, f"answers {status}; check client id, scopes and the callback URL"
+    return True, f"answers {status}"
 
 
-def _token(line: OutgoingCalls, calls: VendorCalls) -> ProbeResult:
+def _token(line: OutgoingCalls, calls: VendorCalls) -> _Finding:
     """A made-up code: a good server knows the client and refuses the code."""
     try:
         calls.token(line, BOGUS, BOGUS * 3)
     except ErrorPage as outcome:
-        return _token_finding(outcome)
-    return ProbeResult("token", False, "gave a token for a made-up code: this is no safe vendor")
+        reason = outcome.values.get("reason", "")
+        return REFUSALS.get(outcome.key, (False, f"does not answer like a token endpoint ({reason})"))
+    return False, "gave a token for a made-up code: this is no safe vendor"
 
 
-def _token_finding(outcome: ErrorPage) -> ProbeResult:
-    if outcome.key == "invalid_grant":
-        return ProbeResult("token", True, "knows the client and refuses a made-up code, as it should")
-    if outcome.key == "vendor_client":
-        return ProbeResult("token", False, "refuses the client; check client id, client secret and the auth method")
-    if outcome.key == "vendor_unreachable":
-        return ProbeResult("token", False, "cannot be reached; check the URL, DNS and the certificate")
-    return ProbeResult("token", False, f"does not answer like a token endpoint ({outcome.values.get('reason', '')})")
-
-
-def _userinfo(line: OutgoingCalls, provider: Provider) -> ProbeResult:
+def _userinfo(line: OutgoingCalls, provider: Provider) -> _Finding:
     status, body = _get(line, provider.userinfo_url, {"Authorization": f"Bearer {BOGUS}"})
     if status in (400, 401, 403):
-        return ProbeResult("userinfo", True, f"refuses a made-up token with {status}, as it should")
+        return True, f"refuses a made-up token with {status}, as it should"
     if status == 0:
-        return ProbeResult("userinfo", False, "cannot be reached; check the URL, DNS and the certificate")
-    said = error_code((read_json(body) or {}).get("error")) if isinstance(read_json(body), dict) else ""
-    return ProbeResult(
-        "userinfo", False, f"answers {status} {said} to a made-up token; expected 401".replace("  ", " ")
-    )
+        return UNREACHABLE
+    told = read_json(body)
+    said = error_code(told.get("error")) if isinstance(told, dict) else ""
+    return False, f"answers {status} {said} to a made-up token; expected 401".replace("  ", " ")
 
 
 def _get(line: OutgoingCalls, url: str, headers: Mapping[str, str] = NO_MORE) -> tuple[int, bytes]:

@@ -2,12 +2,13 @@
 
 import secrets
 import time
-from typing import Any, cast
+from typing import Any
 
 from flask import redirect, session, url_for
 from flask_login import login_user
 from werkzeug.wrappers import Response
 
+from webapp.errors import ErrorPage
 from webapp.models import User
 from webapp.sessions import begin_anew
 from webapp.sso.models import Provider
@@ -41,12 +42,12 @@ def ask_for_address(provider: Provider, profile: Profile, next_path: str) -> Res
     return redirect(url_for("completion.address"))
 
 
-def pending() -> dict[str, Any] | None:
-    """The sign-in this session waits to complete, None when there is none or it took too long."""
-    waiting = session.get(PENDING_KEY)
+def pending() -> dict[str, Any]:
+    """The sign-in this session waits to complete. Raises ErrorPage when there is none or it took too long."""
+    waiting: dict[str, Any] | None = session.get(PENDING_KEY)
     if waiting is None or time.time() - waiting["since"] > PENDING_S:
-        return None
-    return cast(dict[str, Any], waiting)
+        raise ErrorPage("expired", 400)
+    return waiting
 
 
 def update_pending(waiting: dict[str, Any], **values: Any) -> None:
