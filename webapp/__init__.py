@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from clinical.errors import SettingError
-from clinical.room import require_files, require_room
 from webapp import audit, cli, errors, extensions, headers, logs, pages
 from webapp.config import Settings, load_settings, trusted_hosts
 from webapp.demo import plugin as demo
@@ -26,7 +25,7 @@ from webapp.sessions import DatabaseSessions
 from webapp.sso import plugin as sso
 from webapp.sso.accounts import credentials_ended
 from webapp.urls import UnderPrefix, prefix_of
-from webapp.watching import Probes, Watched, need, written
+from webapp.watching import Probes, Watched, need, need_room
 from webapp.workbench import plugin as workbench
 
 LANGUAGES = ("de", "en")
@@ -74,8 +73,7 @@ def _made(settings: Settings) -> Flask:
         part.init_app(app)
     need(app, "database", extensions.db.well)
     need(app, "limits", extensions.limiter.storage.check)
-    need(app, "connections", require_files)
-    need(app, "disk", lambda: require_room(written(settings)))
+    need_room(app, settings)
     return app
 
 

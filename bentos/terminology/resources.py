@@ -21,7 +21,7 @@ WRITTEN: Final = Path(__file__).with_name("resources.json")
 
 @cache
 def _written() -> dict[str, dict[str, Any]]:
-    """What never changes of each resource. It is shared: nobody may change it."""
+    """The part of each resource that never changes. It is shared: nobody may change it."""
     made: dict[str, dict[str, Any]] = json.loads(WRITTEN.read_text("utf-8"))
     return made
 

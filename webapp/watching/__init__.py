@@ -10,5 +10,5 @@ from webapp.watching.metrics import (
     server_ended,
 )
 from webapp.watching.outages import RETRY_SECONDS, part_of
-from webapp.watching.probes import Probes, need, unanswered, written
+from webapp.watching.probes import Probes, need, need_room, unanswered
 from webapp.watching.requests import Watched

@@ -20,6 +20,7 @@ from typing import Any
 from flask import Flask
 
 from clinical.errors import BefundError, cause_of
+from clinical.room import require_files, require_room
 from clinical.settings import Settings
 from webapp.database import parsed
 from webapp.urls import Wsgi
@@ -41,6 +42,12 @@ NEVER = 1.0
 def need(app: Flask, part: str, well: Callable[[], bool | None]) -> None:
     """`readyz` of `app` asks `well`, inside an application context; False or an error: `part` does not answer."""
     app.extensions.setdefault(_NEEDS, {})[part] = well
+
+
+def need_room(app: Flask, given: Settings) -> None:
+    """`readyz` of `app` asks for room among open files, and in the folders that are written into."""
+    need(app, "connections", require_files)
+    need(app, "disk", lambda: require_room(_written(given)))
 
 
 def unanswered(app: Flask, parts: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -153,7 +160,7 @@ def _expiry(file: Path) -> float:
         return NEVER
 
 
-def written(given: Settings) -> list[Path]:
+def _written(given: Settings) -> list[Path]:
     """The folders of SQLite's file, of mails in development, of uploads until they are stored, and of the counts."""
     database = parsed(given.database_url)
     folders = [Path(tempfile.gettempdir())]
