@@ -36,6 +36,7 @@ from clinical.text import (
     Seen,
     SourceText,
     Token,
+    may_tell,
     sections_of,
     see,
     side_of,
@@ -441,7 +442,7 @@ class _Paragraph(Reading):
     def __init__(self, whole: Reading, first: int, stop: int) -> None:
         self.text, self.view = whole.text, whole.view
         self.start, self.end, self.words = whole.start[first:stop], whole.end[first:stop], whole.words[first:stop]
-        self.depths = whole.depths[first:stop]
+        self.depths, self.glues = whole.depths[first:stop], ["", *whole.glues[first + 1 : stop]]
         self.gaps, self.ends_clause = (
             [SPACE, *whole.gaps[first + 1 : stop]],
             [False, *whole.ends_clause[first + 1 : stop]],
@@ -451,9 +452,10 @@ class _Paragraph(Reading):
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Sections that begin here: those of the family and of the past end with an empty line."""
-        begin = self.text.rfind("\n", 0, self.start[0]) + 1
-        found = sections_of(self.text[begin : self.text.find("\n", self.end[-1]) + 1 or len(self.text)])
+        """Sections that begin here, if one of them is of the family or of the past: those end with an empty line."""
+        begin, end = self.text.rfind("\n", 0, self.start[0]) + 1, self.text.find("\n", self.end[-1]) + 1
+        end = end or len(self.text)
+        found = sections_of(self.text[begin:end]) if may_tell(self.text, begin, end) else ()
         return tuple(Section(one.kind, begin + one.start, begin + one.end, begin + one.heading) for one in found)
 
 

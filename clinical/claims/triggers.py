@@ -203,7 +203,13 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
     ends = dict.fromkeys(ending for head, _ in endings for ending in head.endings)
     return Table(
         tuple(rows),
-        Words(frozenset(by_word), tuple(by_stem), tuple(ends), bool(numbers)),
+        Words(
+            frozenset(by_word),
+            tuple(by_stem),
+            tuple(ends),
+            number=any(head.number for head, _ in numbers),
+            year=any(head.year for head, _ in numbers),
+        ),
         {word: tuple(some) for word, some in by_word.items()},
         {stem: tuple(some) for stem, some in by_stem.items()},
         tuple(endings),

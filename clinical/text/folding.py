@@ -66,9 +66,10 @@ LONGEST_WORD = 80
 _FOLDS = (
     *(("aee", "a"), ("oee", "o"), ("uee", "u")),  # Diarrhoeen, Diarrhöen
     *(("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("th", "t"), ("rh", "r")),
+    *(("y", "i"), ("c", "k"), ("z", "k")),
 )
 _WITHOUT_DOTS = str.maketrans("äöü", "aou")
-_LETTERS = str.maketrans({"y": "i", "c": "k", "z": "k", "ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
+_LETTERS = str.maketrans({"ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
 
 
 def fold(word: str) -> str:
@@ -90,7 +91,7 @@ def fold(word: str) -> str:
 def _without_variants(folded: str) -> str:
     for written, kept in _FOLDS:
         folded = folded.replace(written, kept)
-    return folded.translate(_LETTERS)
+    return folded if folded.isascii() else folded.translate(_LETTERS)
 
 
 def folds_of(words: Iterable[str]) -> frozenset[str]:

@@ -8,9 +8,9 @@ original text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
@@ -54,10 +54,8 @@ ARROW = "[-=]>|[→⇒➔]"
 BOX_SIGNS = "[]☐☒☑□■"
 """Signs of which the boxes of a form are typed."""
 _PARTING = ",()/" + BOX_SIGNS
-_LINE = re.compile(r"[^\n]+")
-_LINE_END = re.compile(r"\n")
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
-_HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
+_HYPHENS = "-‐‑¬–"
 _BRACKET = re.compile(r"[()]")
 _FINAL = re.compile(r"[.!?][\"“”’»«']?(?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
@@ -92,6 +90,7 @@ def _decimal(match: re.Match[str]) -> str:
 
 
 _ENDINGS = frozenset(("en", "em", "er", "es"))
+_NAMED = {**QUALIFIERS, **TIMES}
 
 
 def word_key(word: str) -> str:
@@ -99,10 +98,23 @@ def word_key(word: str) -> str:
 
     Stems of at least four characters; endings are those of German declension.
     """
-    named = side_of(word) or TIMES.get(word) or QUALIFIERS.get(word)
+    return _key_of(word, _without_pairs(word))
+
+
+def word_keys(words: Sequence[str]) -> dict[str, str]:
+    """The key of each of many words, which hold no line end."""
+    folded = _without_pairs("\n".join(words)).split("\n") if words else []
+    return dict(zip(words, map(_key_of, words, folded), strict=True))
+
+
+def _without_pairs(text: str) -> str:
+    return text.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
+
+
+def _key_of(word: str, folded: str) -> str:
+    named = side_of(word) or _NAMED.get(word)
     if named or len(word) < 5:
         return named or word
-    folded = word.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
     if len(folded) <= 5:
         return folded
     if folded[-2:] in _ENDINGS:
@@ -192,13 +204,18 @@ class SourceText:
     @cached_property
     def keys(self) -> list[str]:
         """The free-text key of every token: words by `word_key`, units after a number by their unit."""
-        known = of_each(word_key, (word for word in self.word_places if word[0] != "#"))
+        known = word_keys([word for word in self.word_places if word[0] != "#"])
         keys = [known.get(word, word) for word in self.words]
-        for word, where in self.word_places.items():
-            if word in _BY_PLACE or (len(word) == 1 and word != "#"):
-                for i in where:
-                    keys[i] = self._key_at(i, word, keys[i])
+        for word in [word for word in self.word_places if len(word) == 1 or word in _BY_PLACE]:
+            for i in self.word_places[word]:
+                keys[i] = self._key_at(i, word, keys[i])
         return keys
+
+    def key(self, i: int) -> str:
+        """The free-text key of one token, where those of the others are not needed."""
+        word = self.words[i]
+        key = word if word[0] == "#" else word_key(word)
+        return self._key_at(i, word, key) if len(word) == 1 or word in _BY_PLACE else key
 
     def _key_at(self, i: int, word: str, key: str) -> str:
         """The key of a token that depends on what stands beside it, else the key of its word."""
@@ -257,8 +274,7 @@ class SourceText:
 
     @cached_property
     def _name_keys(self) -> dict[str, str]:
-        keys = of_each(name_key, (word for word in self.word_places if word[0] != "#"))
-        return {word: key for word, key in keys.items() if key != word}
+        return {word: name_key(word) for word in self.word_places if "rn" in word or word.endswith("strasse")}
 
     @cached_property
     def name_places(self) -> dict[str, list[int]]:
@@ -282,9 +298,9 @@ class SourceText:
         Joined by a hyphen (`Herz-Kreislauf`), by one at a line end (`Herz-` / `insuffizienz`), or by a line end alone.
         """
         chains: dict[int, tuple[tuple[str, int], ...]] = {}
-        behind = sorted({bisect_left(self.start, match.end()) for match in _HYPHEN.finditer(self.text)}, reverse=True)
-        for i in behind:
-            if not 0 < i < len(self.words) or not self.is_hyphened(i):
+        for i in reversed([i for i, glue in enumerate(self.glues) if glue and glue[0] in _HYPHENS]):
+            apart = len(self.glue(i)) == 1 and not self.text[self.start[i]].isalnum()  # `25-%`
+            if apart or not self.is_hyphened(i):
                 continue
             joined = self.words[i - 1] + self.words[i]
             further = tuple((self.words[i - 1] + word, behind) for word, behind in chains.get(i, ())[:2])
@@ -345,26 +361,31 @@ class SourceText:
         """True if token `i` is joined to the one before by a hyphen, at a line end or not."""
         if self.words[i][0] == "#" or self.words[i - 1][0] == "#":
             return False
-        glue = self.text[self.end[i - 1] : self.start[i]]
+        glue = self.glue(i)
         return (
-            bool(glue) and glue[0] in "-‐‑¬–" and (len(glue) == 1 or (glue.count("\n") == 1 and not glue[1:].strip()))
+            bool(glue) and glue[0] in _HYPHENS and (len(glue) == 1 or (glue.count("\n") == 1 and not glue[1:].strip()))
         )
 
     def glue(self, i: int) -> str:
         """The characters between token `i - 1` and token `i`."""
-        return self.text[self.end[i - 1] : self.start[i]] if i else ""
+        return self.glues[i]
+
+    @cached_property
+    def glues(self) -> list[str]:
+        """The characters between each token and the one before it; none before the first."""
+        text = self.text
+        return ["", *(text[end:start] for end, start in zip(self.end, self.start[1:], strict=False))]
 
     @cached_property
     def gaps(self) -> list[int]:
         """Divider between each token and the one before it (SPACE .. BREAK). Few different signs stand between the
         words of a text."""
-        text = self.text
-        glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
+        glues = self.glues
         signs = of_each(_sign_of, glues)
-        gaps = [SPACE, *(signs[glue][1] for glue in glues)]
+        gaps = [signs[glue][1] for glue in glues]
         final = {glue for glue, sign in signs.items() if sign[0]}
-        for i, glue in enumerate(glues, 1) if final else ():
-            if glue in final and not self._is_abbreviation(i - 1, i, glue):
+        for i in [i for i, glue in enumerate(glues) if glue in final] if final else ():
+            if not self._is_abbreviation(i - 1, i, glues[i]):
                 gaps[i] = STOP
         return gaps
 
@@ -392,32 +413,32 @@ class SourceText:
     def _is_small(self, i: int) -> bool:
         """True if the line of a token is typed without capitals: a small letter behind its full stop then tells
         nothing."""
-        starts, small = self._small_lines
-        return small[bisect_right(starts, self.start[i]) - 1]
+        start = self.view.rfind("\n", 0, self.start[i]) + 1
+        if start not in self._small_lines:
+            end = self.view.find("\n", start)
+            self._small_lines[start] = self.view[start : end if end >= 0 else len(self.view)].islower()
+        return self._small_lines[start]
 
     @cached_property
-    def _small_lines(self) -> tuple[list[int], list[bool]]:
-        """Start of each line, and true for each that is typed without capitals."""
-        lines = [(0, ""), *((match.start(), match.group()) for match in _LINE.finditer(self.view))]
-        return [start for start, _ in lines], [line.islower() for _, line in lines]
+    def _small_lines(self) -> dict[int, bool]:
+        """Whether a line is typed without capitals, by its start, of each asked for so far."""
+        return {}
 
     @cached_property
     def ends_clause(self) -> list[bool]:
         """For each token, true if a sentence, item or finished line ends before it."""
         gaps = self.gaps
         ends = [gap >= STOP for gap in gaps]
-        for i in sorted({bisect_right(self.start, match.start()) for match in _LINE_END.finditer(self.text)}):
-            if 0 < i < len(gaps) and SPACE < gaps[i] < STOP:
+        for i in [i for i, glue in enumerate(self.glues) if "\n" in glue]:
+            if SPACE < gaps[i] < STOP:
                 ends[i] = self._ends_line(i)
         return ends
 
     def _ends_line(self, i: int) -> bool:
         """True if a finished line ends before token `i`."""
         glue = self.glue(i)
-        if "\n" not in glue:
-            return False
         line_start = self.text.rfind("\n", 0, self.end[i - 1]) + 1
-        if ":" in self.line_of(i - 1) and _HEADED_LINE.match(self.text, self.start[i]):
+        if self.text.find(":", line_start, self.start[i - 1]) >= 0 and _HEADED_LINE.match(self.text, self.start[i]):
             return True  # `Allergien: keine` / `6 Diagnosen: ...`
         dotted = self.text[self.end[i] : self.end[i] + 1] == "."  # `rezid. Erbrechen`: a new item, not a wrapped line
         small = self.text[self.start[i]].islower() and not dotted
@@ -433,10 +454,6 @@ class SourceText:
         """Characters that a wrapped line of this text has at most: a line that the next word would still have gone
         into was finished. Longer lines are not wrapped, so that every short one of such a text was finished too."""
         return max(map(len, self.text.split("\n")), default=0)
-
-    def line_of(self, i: int) -> str:
-        """The line token `i` stands in, up to the token."""
-        return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
 
 
 def _spelled(written: Collection[str]) -> dict[str, str]:
@@ -459,7 +476,8 @@ def _sign_of(glue: str) -> tuple[bool, int]:
 
 
 _BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
-"""Words whose key may depend on what stands beside them."""
+
+"""Words whose key may depend on what stands beside them; so may that of a single character."""
 _CLOSING = word_set("bds beids beidseits re li bek unauff neg pos")
 """Words that end a statement with their full stop at the end of a line."""
 _YEAR = re.compile(r"#(?:19|20)\d\d")

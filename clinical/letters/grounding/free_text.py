@@ -70,7 +70,7 @@ def find_statement(
     """The first place of the source that evidences the value, or None; the thresholds are the shipped ones unless
     given (to measure others); `wordlist`: the source's, where several values are asked."""
     chosen = thresholds or grounding_thresholds()
-    value = Value.of(text)
+    value = Value(text)
     anchor = value.first_required()
     if anchor is None or not value.names_something():
         return None
@@ -95,8 +95,8 @@ def _refuted(source: Reading, found: TokenMatch, value: Reading, kind: Kind) -> 
     if kind == "verbatim" or (kind == "procedure" and found.first and source.words[found.first - 1] in _MEANS):
         return False
     start, end = source.start[found.first], source.end[found.last]
-    first = source.told(start, source.end[found.first])  # of its first word too: "nicht insulinpflichtiger Diabetes"
-    claims = (source.told(start, end), first)
+    ends = {end, source.end[found.first]}  # of its first word too: "nicht insulinpflichtiger Diabetes"
+    claims = [source.told(start, one) for one in ends]
     denied = any(_denies(claim, start, kind) for claim in claims)
     if denied and not value.speaks_of("negation"):
         return True
