@@ -95,9 +95,12 @@ def parse_date(value: str, birth: bool = False) -> str | None:
     value = value.strip()
     if not 6 <= len(value) <= _LONGEST or (value.isdigit() and len(value) != 8):
         return None
-    whole = ((read, match) for form, read in _FORMS if (match := form.match(value)) and match.end() == len(value))
-    mentions = (mention for read, match in whole for mention in read(match))
-    return next((iso for mention in mentions if (iso := mention.iso(birth))), None)
+    for form, read in _FORMS:
+        match = form.match(value)
+        for mention in read(match) if match and match.end() == len(value) else ():
+            if iso := mention.iso(birth):
+                return iso
+    return None
 
 
 def dates_of(text: str) -> tuple[DateMention, ...]:

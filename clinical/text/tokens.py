@@ -19,7 +19,7 @@ from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, parse_date
 from clinical.text.folding import spellings
 from clinical.text.ocr import without_lookalikes
-from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
+from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDE_STEMS, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
 _SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
 _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
@@ -90,7 +90,7 @@ def _decimal(match: re.Match[str]) -> str:
 
 
 _ENDINGS = frozenset(("en", "em", "er", "es"))
-_NAMED = {**QUALIFIERS, **TIMES}
+_NAMED = {**QUALIFIERS, **TIMES, **SIDES}
 
 
 def word_key(word: str) -> str:
@@ -107,12 +107,16 @@ def word_keys(words: Sequence[str]) -> dict[str, str]:
     return dict(zip(words, map(_key_of, words, folded), strict=True))
 
 
+_SIDED_FROM = min(map(len, SIDE_STEMS))
+"""Characters of the shortest word that names a side by its stem."""
+
+
 def _without_pairs(text: str) -> str:
     return text.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
 def _key_of(word: str, folded: str) -> str:
-    named = side_of(word) or _NAMED.get(word)
+    named = _NAMED.get(word) or (side_of(word) if len(word) >= _SIDED_FROM else None)
     if named or len(word) < 5:
         return named or word
     if len(folded) <= 5:
@@ -201,21 +205,18 @@ class SourceText:
     def __len__(self) -> int:
         return len(self.words)
 
-    @cached_property
-    def keys(self) -> list[str]:
-        """The free-text key of every token: words by `word_key`, units after a number by their unit."""
-        known = word_keys([word for word in self.word_places if word[0] != "#"])
-        keys = [known.get(word, word) for word in self.words]
-        for word in [word for word in self.word_places if len(word) == 1 or word in _BY_PLACE]:
-            for i in self.word_places[word]:
-                keys[i] = self._key_at(i, word, keys[i])
-        return keys
-
     def key(self, i: int) -> str:
-        """The free-text key of one token, where those of the others are not needed."""
+        """The free-text key of a token: a word by `word_key`, a unit behind a number by its unit."""
         word = self.words[i]
-        key = word if word[0] == "#" else word_key(word)
-        return self._key_at(i, word, key) if len(word) == 1 or word in _BY_PLACE else key
+        key = self._keys.get(word)
+        if key is None:
+            key = self._keys[word] = word if word[0] == "#" else word_key(word)
+        return self._key_at(i, word, key) if _is_by_place(word) else key
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        """The key of each word asked for so far, wherever it stands."""
+        return {}
 
     def _key_at(self, i: int, word: str, key: str) -> str:
         """The key of a token that depends on what stands beside it, else the key of its word."""
@@ -262,15 +263,31 @@ class SourceText:
         before_number = i + 1 < len(self) and self.words[i + 1][0] == "#" and self.start[i + 1] - self.end[i] <= 1
         return behind_word and not before_number and (raw.isupper() or after == ".") and after not in ("-", "/")
 
-    @cached_property
-    def places(self) -> dict[str, list[int]]:
-        """Token numbers by free-text key."""
-        return places_of(self.keys)
+    def places(self, key: str) -> list[int]:
+        """The tokens of a free-text key, in the order of the text."""
+        found = {i for word in self._by_key.get(key, (key,)) for i in self.word_places.get(word, ())}
+        if key[0] in "#§" or _is_by_place(key):
+            found.update(self._by_place)
+        return sorted(i for i in found if self.key(i) == key)
 
     @cached_property
-    def names(self) -> list[str]:
-        """The name key of every token."""
-        return [self._name_keys.get(word, word) for word in self.words]
+    def _by_key(self) -> dict[str, list[str]]:
+        """The words of each key."""
+        words: dict[str, list[str]] = {}
+        self._keys.update(word_keys([word for word in self.word_places if word[0] != "#"]))
+        for word, key in self._keys.items():
+            words.setdefault(key, []).append(word)
+        return words
+
+    @cached_property
+    def _by_place(self) -> list[int]:
+        """The tokens whose key may depend on what stands beside them."""
+        return [i for word, places in self.word_places.items() if _is_by_place(word) for i in places]
+
+    def name(self, i: int) -> str:
+        """The name key of a token."""
+        word = self.words[i]
+        return self._name_keys.get(word, word)
 
     @cached_property
     def _name_keys(self) -> dict[str, str]:
@@ -340,8 +357,9 @@ class SourceText:
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
         """Tokens of three and more characters with a full stop behind them."""
-        text, each = self.text + " ", enumerate(zip(self.words, self.end, strict=True))
-        return tuple(i for i, (word, at) in each if len(word) >= 3 and text[at] == "." and word[0] != "#")
+        behind = (*self.glues[1:], self.text[self.end[-1] :] if self.end else "")
+        dotted = [i for i, glue in enumerate(behind) if glue and glue[0] == "."]
+        return tuple(i for i in dotted if len(self.words[i]) >= 3 and self.words[i][0] != "#")
 
     @cached_property
     def depths(self) -> list[int]:
@@ -477,7 +495,12 @@ def _sign_of(glue: str) -> tuple[bool, int]:
 
 _BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
 
-"""Words whose key may depend on what stands beside them; so may that of a single character."""
+
+def _is_by_place(word: str) -> bool:
+    """True if the key of a word may depend on what stands beside it, as that of a unit and of a single character."""
+    return len(word) == 1 or word in _BY_PLACE
+
+
 _CLOSING = word_set("bds beids beidseits re li bek unauff neg pos")
 """Words that end a statement with their full stop at the end of a line."""
 _YEAR = re.compile(r"#(?:19|20)\d\d")

@@ -47,7 +47,10 @@ def runs_of(source: SourceText) -> list[DigitRun]:
 def _runs(view: str) -> Iterator[DigitRun]:
     for match in _RUN.finditer(view):
         text, start = match.group(), match.start()
-        yield DigitRun(text if text.isdigit() and text.isascii() else digits_of(text), start, match.end())
+        if text.isdigit() and text.isascii():
+            yield DigitRun(text, start, match.end())
+            continue
+        yield DigitRun(digits_of(text), start, match.end())
         if len(text) > _SHORTEST_WITH_DATE and not text.isdigit():
             pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
             if len(pieces) > 1 and max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:

@@ -20,7 +20,7 @@ class Value:
     @cached_property
     def keys(self) -> list[str]:
         """The free-text key of every token."""
-        return self.source.keys
+        return [*map(self.source.key, range(len(self.source)))]
 
     @cached_property
     def roles(self) -> list[Role]:
@@ -28,17 +28,17 @@ class Value:
         return [*map(role_of, self.source.words, self.keys)]
 
     def first_required(self) -> int | None:
-        """The first token that is no function word; None for a value of function words or punctuation alone."""
-        words, key = self.source.words, self.source.key
-        return next((i for i, word in enumerate(words) if role_of(word, key(i)) != "function"), None)
-
-    def names_something(self) -> bool:
-        """Not `Z. n.` or `kein` alone."""
-        keys = map(self.source.key, range(len(self.source)))
-        return any(
-            role_of(word, key) == "plain" or key[0] in "#§" or is_opposite(key)
-            for word, key in zip(self.source.words, keys, strict=True)
-        )
+        """The first token that is no function word; None for a value that names nothing: `Z. n.` or `kein` alone."""
+        first, named = None, False
+        for i, word in enumerate(self.source.words):
+            key = self.source.key(i)
+            role = role_of(word, key)
+            if first is None and role != "function":
+                first = i
+            named = named or role == "plain" or key[0] in "#§" or is_opposite(key)
+            if named and first is not None:
+                return first
+        return None
 
 
 def role_of(word: str, key: str) -> Role:

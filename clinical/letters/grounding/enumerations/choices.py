@@ -225,12 +225,17 @@ def find_salutation(source: SourceText, value: str, surnames: tuple[str, ...]) -
                 break
             if source.words[k] in SALUTATIONS or source.words[k] in ("kollege", "kollegin", "kollegen"):
                 break
-            if any(source.names[k : k + len(name)] == name.names for name in named) and _is_own(source, i, k):
+            if any(_is_name(source, k, name) for name in named) and _is_own(source, i, k):
                 return TokenMatch(i, k, whole=True)
             born = _BORN.match(source.view, source.end[k - 1]) if k > i + 1 else None
             if born and not _is_doctor(source, i, k) and (born[1] or TITLES.isdisjoint(source.words[i + 1 : k])):
                 return TokenMatch(i, k - 1, whole=True)
     return None
+
+
+def _is_name(source: SourceText, k: int, name: SourceText) -> bool:
+    """True if a name begins at token `k`."""
+    return k + len(name) <= len(source) and all(source.name(k + n) == name.name(n) for n in range(len(name)))
 
 
 def _is_own(source: SourceText, salutation: int, name: int) -> bool:

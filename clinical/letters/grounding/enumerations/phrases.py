@@ -186,7 +186,7 @@ def matches(standing: Standing, phrase: Phrase) -> Iterator[range]:
 
 def _fits(source: SourceText, word: Words, i: int) -> int | None:
     """The token number behind the word, written in one piece or broken by a hyphen, or None."""
-    if word.fits(source.names[i]):
+    if word.fits(source.name(i)):
         return i + 1
     return next((behind for joined, behind in source.merged.get(i, ()) if word.fits(joined)), None)
 
