@@ -43,19 +43,21 @@ class Phrase:
     elements: tuple[Element, ...]
     lead: int
     """Number of the element that is its first word."""
+    head: Words
+    """Its first word."""
     needs: tuple[tuple[Words, int], ...]
     """The further words that it must have, and how many tokens behind its first each begins at most."""
 
     @classmethod
     def of(cls, field: str, value: str, role: Role, elements: tuple[Element, ...]) -> Phrase:
         """A phrase with what it is looked for by."""
-        lead = next(number for number, element in enumerate(elements) if isinstance(element, Words))
+        lead, head = next((number, one) for number, one in enumerate(elements) if isinstance(one, Words))
         needs, reach = [], LONGEST_APART
         for element in elements[lead + 1 :]:
             if isinstance(element, Words) and not (element.optional or element.number or element.year):
                 needs.append((element, reach))
             reach += LONGEST_APART if isinstance(element, Words) else element.most if isinstance(element, Gap) else 0
-        return cls(field, value, role, elements, lead, tuple(needs))
+        return cls(field, value, role, elements, lead, head, tuple(needs))
 
 
 @lru_cache(maxsize=1)
@@ -123,8 +125,8 @@ def choices(field: str) -> frozenset[str]:
 @cache
 def _affixes() -> Words:
     """Every beginning and ending by which a phrase is looked for."""
-    every = [words for one in table() for words in (one.elements[one.lead], *(words for words, _ in one.needs))]
-    some = [words for words in every if isinstance(words, Words) and (words.stems or words.endings)]
+    every = [words for one in table() for words in (one.head, *(words for words, _ in one.needs))]
+    some = [words for words in every if words.stems or words.endings]
     stems = dict.fromkeys(stem for words in some for stem in words.stems)
     endings = dict.fromkeys(ending for words in some for ending in words.endings)
     numbers, years = (any(each) for each in zip(*((words.number, words.year) for words in some), strict=True))
@@ -156,8 +158,7 @@ class Standing:
     def starts(self, phrase: Phrase) -> Sequence[int]:
         """The places of a phrase's first word behind which each further word that it must have stands near enough:
         most phrases fall at that."""
-        head = phrase.elements[phrase.lead]
-        starts = self.places(head) if isinstance(head, Words) else []
+        starts: Sequence[int] = self.places(phrase.head)
         for words, reach in phrase.needs:
             if starts:
                 starts = _before(starts, self.places(words), reach)
@@ -178,7 +179,7 @@ def matches(standing: Standing, phrase: Phrase) -> Iterator[range]:
     for start in standing.starts(phrase):
         if lead and not divided(source, start, elements[0]):
             continue
-        behind = _fits(source, elements[lead], start)
+        behind = _fits(source, phrase.head, start)
         end = _walk(source, elements[lead + 1 :], behind) if behind else None
         if end is not None:
             yield range(start, end)
