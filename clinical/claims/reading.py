@@ -308,7 +308,7 @@ class Reading(SourceText):
         return starts[number - 1], starts[number] if number < len(starts) else len(self.words)
 
     def lines_of(self, first: int, stop: int) -> tuple[int, int]:
-        """Where the lines of the tokens `first` up to `stop` begin and end."""
+        """Begin and end of the lines of the tokens `first` up to `stop`, in code points."""
         begin, end = self.text.rfind("\n", 0, self.start[first]) + 1, self.text.find("\n", self.end[stop - 1]) + 1
         return begin, end or len(self.text)
 

@@ -439,7 +439,7 @@ class SourceText:
 
     @cached_property
     def _small_lines(self) -> dict[int, bool]:
-        """Whether a line is typed without capitals, by its start, of each asked for so far."""
+        """True for a line that is typed without capitals, by its start, of each asked for so far."""
         return {}
 
     @cached_property

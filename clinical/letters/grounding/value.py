@@ -24,7 +24,7 @@ class Value:
 
     @cached_property
     def roles(self) -> list[Role]:
-        """What every token is there for."""
+        """The role of every token."""
         return [*map(role_of, self.source.words, self.keys)]
 
     def first_required(self) -> int | None:

@@ -134,7 +134,7 @@ def _affixes() -> Words:
 
 
 class Standing:
-    """Where the words of phrases stand in one text, each looked up once."""
+    """The places of the words of phrases in one text, each looked up once."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
