@@ -14,7 +14,7 @@ from typing import Final
 
 from clinical.claims.blocks import block_below, heads_block
 from clinical.claims.occurrences import Occurrence, ends_item, is_answer
-from clinical.claims.triggers import AXES, Axis
+from clinical.claims.triggers import AXES, QUIET, Axis
 from clinical.text import ARROW, COLON, COMMA, FUNCTION_WORDS, SourceText, word_set
 
 REACH: Final = 60
@@ -39,7 +39,6 @@ _WHO: Final = word_set("patient patientin patienten pat pt er sie")
 """Words for the person who denies: "Pat. verneint Fieber, Husten, Schnupfen"."""
 _GOVERNS_BEFORE: Final = ("before", "both", "around")
 _GOVERNS_BEHIND: Final = ("behind", "both")
-_GOVERNS_NOTHING: Final = ("stop", "end", "pseudo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def governed(source: SourceText, triggers: tuple[Occurrence, ...]) -> Governed:
     distance = {axis: [REACH + 1] * len(source.words) for axis in AXES}
     for number, trigger in enumerate(triggers):
         axes = trigger.row.axes
-        for i in reader.reach(number) if trigger.row.direction not in _GOVERNS_NOTHING else ():
+        for i in reader.reach(number) if trigger.row.direction not in QUIET else ():
             away = trigger.first - i if i < trigger.first else i - trigger.last
             for axis in axes:
                 if away < distance[axis][i]:
@@ -180,7 +179,7 @@ class _Scopes:
     def _bars_clause(self, one: Occurrence, i: int) -> bool:
         """True if another trigger of the same axis stands at token `i`: a clause about another thing ends there."""
         rows = (self.triggers[n].row for n in self.cue_tokens.get(i, ()) if self.triggers[n] is not one)
-        return any(set(row.axes) & set(one.row.axes) and row.direction not in _GOVERNS_NOTHING for row in rows)
+        return any(set(row.axes) & set(one.row.axes) and row.direction not in QUIET for row in rows)
 
     # --- what follows a trigger
 

@@ -8,7 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from clinical.claims.patterns import Element, Gap, Mark, Words
-from clinical.claims.triggers import ANSWER_ENDS, BOX, ENDING, FORMS, TICKED, Axis, Table, TriggerRow, group, table
+from clinical.claims.triggers import (
+    ANSWER_ENDS,
+    BOX,
+    BOXES,
+    ENDING,
+    FORMS,
+    TICKED,
+    Axis,
+    Table,
+    TriggerRow,
+    group,
+    refuting,
+    table,
+)
 from clinical.text import COLON, COMMA, LINE, STOP, SourceText, word_set
 
 _MARKED_ITEM: Final = re.compile(ENDING.format("G"))  # by it, other markers at the ends of items count too
@@ -69,6 +82,13 @@ def occurrences(
     return tuple(kept)
 
 
+def refutations(source: SourceText, signs: Iterable[Occurrence]) -> list[int]:
+    """The first tokens of all triggers of a text that may refute a mention, whether others beat them or not, in the
+    order of the text. `signs`: the signs of the text."""
+    found = (*_of_words(source, refuting()), *(sign for sign in signs if sign.row.refutes))
+    return sorted(one.first for one in found)
+
+
 def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
     """True if another trigger holds one of its words on one of its axes, or a longer one holds it on any."""
     if any(axis in sizes for sizes in held for axis in one.row.axes):
@@ -121,8 +141,10 @@ def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurre
     text = source.text
     found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(text)]
     marked = len(_MARKED_LINE.findall(text)) >= MARKED_LINES
+    box = "(☐)" if _BOX_LEADS.search("\n" + text) else "(☐ )"
     for sign, form in FORMS.items():
-        if sign in rows.by_sign and (marked or sign[:2] != "(^"):
+        counts = sign == box if form is BOXES else marked or sign[:2] != "(^"
+        if counts and sign in rows.by_sign:
             places = [(match.start(), match.end(), sign) for match in form.finditer(text)]
             found += places if places and _is_told(sign, text) else ()
     for start, end, sign in sorted(found):
@@ -141,8 +163,6 @@ def _is_told(sign: str, text: str) -> bool:
         return _PLUS.search(text) is not None
     if sign[-2:] == "$)":
         return _MARKED_ITEM.search(text) is not None
-    if sign in ("(☐)", "(☐ )"):
-        return (_BOX_LEADS.search("\n" + text) is not None) == (sign == "(☐)")
     return True
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from clinical.text import spelling
@@ -48,16 +49,28 @@ class Words:
         """Those of the words that fit. Most are told by their first or last characters."""
         found = set(self.words.intersection(words))
         if self.stems:
-            size = min(map(len, self.stems))
-            beginnings = {stem[:size] for stem in self.stems}
+            size, beginnings = _beginnings(self.stems)
             found |= {word for word in words if word[:size] in beginnings and word.startswith(self.stems)}
         if self.endings:
-            size = min(map(len, self.endings))
-            ends = {ending[-size:] for ending in self.endings}
+            size, ends = _ends(self.endings)
             found |= {word for word in words if word[-size:] in ends and word.endswith(self.endings)}
         if self.number or self.year:
             found |= {word for word in words if word[0] == "#" and self.fits(word)}
         return found
+
+
+@cache
+def _beginnings(stems: tuple[str, ...]) -> tuple[int, frozenset[str]]:
+    """The characters of the shortest stem, and so many first characters of each."""
+    size = min(map(len, stems))
+    return size, frozenset(stem[:size] for stem in stems)
+
+
+@cache
+def _ends(endings: tuple[str, ...]) -> tuple[int, frozenset[str]]:
+    """The characters of the shortest ending, and so many last characters of each."""
+    size = min(map(len, endings))
+    return size, frozenset(ending[-size:] for ending in endings)
 
 
 @dataclass(frozen=True, slots=True)

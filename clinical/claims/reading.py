@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.claims.governing import Governed, governed, head_of
-from clinical.claims.occurrences import Occurrence, ends_item, occurrences, signs_of
+from clinical.claims.occurrences import Occurrence, ends_item, occurrences, refutations, signs_of
 from clinical.claims.tagger import LABELS, TaggedText, Tagger, besides, tagger
-from clinical.claims.triggers import DEFAULTS, Axis
+from clinical.claims.triggers import DEFAULTS, QUIET, Axis
 from clinical.contract import Assertion
 from clinical.text import (
     BOTH,
@@ -36,6 +36,7 @@ from clinical.text import (
     Seen,
     SourceText,
     Token,
+    may_tell,
     sections_of,
     see,
     side_of,
@@ -275,30 +276,55 @@ class Reading(SourceText):
 
     def told(self, start: int, end: int) -> Claim:
         """Return the claim of a span as `ruled`, but for the section: of the text only the paragraph is read."""
-        tokens, starts = self.tokens_in(start, end), self._paragraph_starts
+        tokens = self.tokens_in(start, end)
         if not tokens:
             return Claim()
-        number = bisect_right(starts, tokens[0]) - 1
-        stop = starts[number + 1] if number + 1 < len(starts) else len(self.words)
+        first, stop = self._paragraph(tokens[0])
         if tokens[-1] >= stop:
             return self.ruled(start, end)
-        if number not in self._paragraphs:
-            self._paragraphs[number] = _Paragraph(self, starts[number], stop)
-        return self._paragraphs[number].ruled(start, end)
+        if first not in self._paragraphs:
+            self._paragraphs[first] = _Paragraph(self, first, stop)
+        return self._paragraphs[first].ruled(start, end)
+
+    def may_be_refuted(self, start: int, end: int) -> bool:
+        """False if nothing in the paragraph of a span can deny it, ask for it or make it of somebody else, so that its
+        claim need not be read."""
+        tokens = self.tokens_in(start, end)
+        if not tokens:
+            return False
+        first, stop = self._paragraph(tokens[0])
+        at = bisect_left(self._refutations, first)
+        spoken = at < len(self._refutations) and self._refutations[at] < stop + (stop == len(self.words))
+        return spoken or tokens[-1] >= stop or may_tell(self.text, *self.lines_of(first, stop))
+
+    @cached_property
+    def _refutations(self) -> list[int]:
+        return refutations(self, self.signs)
+
+    def _paragraph(self, i: int) -> tuple[int, int]:
+        """The first token of the paragraph of token `i`, and the first behind it."""
+        starts = self._paragraph_starts
+        number = bisect_right(starts, i)
+        return starts[number - 1], starts[number] if number < len(starts) else len(self.words)
+
+    def lines_of(self, first: int, stop: int) -> tuple[int, int]:
+        """Begin and end of the lines of the tokens `first` up to `stop`, in code points."""
+        begin, end = self.text.rfind("\n", 0, self.start[first]) + 1, self.text.find("\n", self.end[stop - 1]) + 1
+        return begin, end or len(self.text)
 
     @cached_property
     def _paragraphs(self) -> dict[int, _Paragraph]:
-        """The paragraphs asked for so far, by their number."""
+        """The paragraphs asked for so far, by their first token."""
         return {}
 
     @cached_property
     def _paragraph_starts(self) -> list[int]:
         """The tokens behind empty lines over which no trigger governs and none is read: it would have to end with a
         colon or a word behind which something has to follow."""
-        return [0, *(i for i, gap in enumerate(self.gaps) if gap == BREAK and self._is_parted(i))]
-
-    def _is_parted(self, i: int) -> bool:
-        return _EMPTY_LINE.fullmatch(self.glue(i)) is not None and self.words[i - 1] not in FUNCTION_WORDS
+        glues, gaps, words = self.glues, self.gaps, self.words
+        empty = {glue for glue in {*glues} if _EMPTY_LINE.fullmatch(glue)}
+        behind = [i for i, glue in enumerate(glues) if glue in empty]
+        return [0, *(i for i in behind if gaps[i] == BREAK and words[i - 1] not in FUNCTION_WORDS)]
 
     @cached_property
     def signs(self) -> tuple[Occurrence, ...]:
@@ -383,8 +409,7 @@ class Reading(SourceText):
 
     def speaks_of(self, axis: Axis) -> bool:
         """True if a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
-        quiet = ("pseudo", "stop", "end")
-        return any(axis in one.row.axes and one.row.direction not in quiet for one in self.triggers)
+        return any(axis in one.row.axes and one.row.direction not in QUIET for one in self.triggers)
 
     def _says_self(self, token: int) -> bool:
         """True if the line returns to the patient as experiencer before the token."""
@@ -441,7 +466,7 @@ class _Paragraph(Reading):
     def __init__(self, whole: Reading, first: int, stop: int) -> None:
         self.text, self.view = whole.text, whole.view
         self.start, self.end, self.words = whole.start[first:stop], whole.end[first:stop], whole.words[first:stop]
-        self.depths = whole.depths[first:stop]
+        self.depths, self.glues = whole.depths[first:stop], ["", *whole.glues[first + 1 : stop]]
         self.gaps, self.ends_clause = (
             [SPACE, *whole.gaps[first + 1 : stop]],
             [False, *whole.ends_clause[first + 1 : stop]],
@@ -451,9 +476,9 @@ class _Paragraph(Reading):
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Sections that begin here: those of the family and of the past end with an empty line."""
-        begin = self.text.rfind("\n", 0, self.start[0]) + 1
-        found = sections_of(self.text[begin : self.text.find("\n", self.end[-1]) + 1 or len(self.text)])
+        """Sections that begin here, if one of them is of the family or of the past: those end with an empty line."""
+        begin, end = self.lines_of(0, len(self.words))
+        found = sections_of(self.text[begin:end]) if may_tell(self.text, begin, end) else ()
         return tuple(Section(one.kind, begin + one.start, begin + one.end, begin + one.heading) for one in found)
 
 
@@ -490,7 +515,7 @@ _WITHIN_NAMES: Final = ("ohne", "@nicht")
 def _parts(trigger: Occurrence) -> bool:
     """True if a trigger states presence or experiencer for more than the next word."""
     row = trigger.row
-    silent = row.direction in ("pseudo", "stop", "end") or row.scope == "word"
+    silent = row.direction in QUIET or row.scope == "word"
     return not silent and row.axes[0] in _PARTING
 
 

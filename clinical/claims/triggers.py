@@ -51,6 +51,7 @@ NO: Final = (
     r"|verneint|unwahrscheinlich|widerlegt|ausgeschlossen"
 )
 """Pattern of a negative answer to a question; "Vaskulitis? Kein Fieber." answers another one."""
+BOXES: Final = re.compile(BOX)
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "-": re.compile(r"[-–−](?<=[^\W\d_)] .)(?=\s*(?:[,;/|\n]|\.(?!\w)|\Z))"),
     "(a-)": re.compile(r"[-–−](?<=[^\W\d_].)(?=[ \t]*(?:,[ \t]|[;/|\n]|\.(?!\w)|\Z))"),
@@ -58,7 +59,7 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "(? nein)": re.compile(rf"\?(?=(?:[^?.;:\n]{{0,40}}(?:[=-]>|→|:)|)\s{{0,2}}(?i:{NO})(?![^\W\d_]))"),
     "(: 0)": re.compile(r":[ \t]?[0–−-](?=[ \t]*(?:[,;/\n]|\.(?!\w)|\Z))"),
     "( 0)": re.compile(ANSWER),
-    **dict.fromkeys(("(☐)", "(☐ )"), re.compile(BOX)),
+    **dict.fromkeys(("(☐)", "(☐ )"), BOXES),
     **{f"({letter}$)": re.compile(ENDING.format(letter)) for letter in "AVZ"},
 }
 """Signs that say something at certain places only: a minus by itself between a word and a dividing mark ("Fieber -,
@@ -69,6 +70,8 @@ Direction = Literal["before", "behind", "both", "around", "within", "clause", "o
 Scope = Literal["word", "item", "list", "sentence", "-"]
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+QUIET: Final[tuple[Direction, ...]] = ("pseudo", "stop", "end")
+"""Directions of triggers that govern nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,12 @@ class TriggerRow:
     """Number of marks among its elements."""
     needs: tuple[frozenset[str], ...] = ()
     """Words behind the first of each of which a text has one, or else the trigger stands nowhere in it."""
+
+    @property
+    def refutes(self) -> bool:
+        """True if it may deny a mention, ask for it, or make it of somebody else."""
+        asks = self.value == "questioned"
+        return self.direction not in QUIET and (asks or not {"negation", "experiencer"}.isdisjoint(self.axes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +121,12 @@ class Table:
 def table() -> Table:
     """The table as it is shipped, read once. Raises ValueError naming the line that cannot be read."""
     return read_table(files("clinical.claims").joinpath(TABLE).read_text("utf-8"))
+
+
+@cache
+def refuting() -> Table:
+    """The rows of the table that may refute a mention."""
+    return _indexed([row for row in table().rows if row.refutes], table().groups)
 
 
 @cache
@@ -203,7 +218,13 @@ def _indexed(rows: Sequence[TriggerRow], groups: Mapping[str, str]) -> Table:
     ends = dict.fromkeys(ending for head, _ in endings for ending in head.endings)
     return Table(
         tuple(rows),
-        Words(frozenset(by_word), tuple(by_stem), tuple(ends), bool(numbers)),
+        Words(
+            frozenset(by_word),
+            tuple(by_stem),
+            tuple(ends),
+            number=any(head.number for head, _ in numbers),
+            year=any(head.year for head, _ in numbers),
+        ),
         {word: tuple(some) for word, some in by_word.items()},
         {stem: tuple(some) for stem, some in by_stem.items()},
         tuple(endings),

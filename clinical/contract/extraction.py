@@ -303,10 +303,11 @@ def values_of(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _values(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        yield from ((f"{path}.{inner}", one) for inner, one in values_of(value))
+    if isinstance(value, str):
+        if value.strip():
+            yield path, value
     elif isinstance(value, list | tuple):
         for number, one in enumerate(value):
             yield from _values(f"{path}[{number}]", one)
-    elif isinstance(value, str) and value.strip():
-        yield path, value
+    elif isinstance(value, Mapping):
+        yield from ((f"{path}.{inner}", one) for inner, one in values_of(value))

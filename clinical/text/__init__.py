@@ -5,7 +5,7 @@ from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_
 from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient
-from clinical.text.sections import Kind, Section, sections_of
+from clinical.text.sections import Kind, Section, may_tell, sections_of
 from clinical.text.seen import BUCKETS, DENSE, GAPS, Seen, see
 from clinical.text.segments import Part, content_words, cut, has_noun
 from clinical.text.sites import sites_of

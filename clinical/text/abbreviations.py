@@ -29,11 +29,20 @@ _KNOWN: Final = word_set(
 )
 _SMALL: Final = word_set("mat ms ps sept")
 """Abbreviations in small letters only: "Oma ms. Darmkrebs", but "DD MS."."""
-_CUT: Final = re.compile(
-    r"[^\Waeiouy]*"  # no vowel at all: bzgl, entspr
-    r"|.*[bdfgkpstvwxz][lr]|.*[bdfgkpsvz][mn]|.*mp"  # nothing German ends so: fragl, mittelgr, Diagn, dekomp
-    r"|.+(?:insuff|erkr|krankh|entz|entzuend|synd|hypertens|stoer|verletz|karz|syndr|neurop|kardiomyop|stenos)"
+_NO_VOWEL: Final = re.compile(r"[^\Waeiouy]*")
+"""`bzgl`, `entspr`."""
+_NO_END: Final = frozenset(
+    one + two
+    for ones, twos in (("bdfgkpstvwxz", "lr"), ("bdfgkpsvz", "mn"), ("m", "p"))
+    for one in ones
+    for two in twos
 )
+"""Two characters with which nothing German ends: `fragl`, `mittelgr`, `Diagn`, `dekomp`."""
+_CUT: Final = (
+    *("insuff", "erkr", "krankh", "entz", "entzuend", "synd", "hypertens"),
+    *("stoer", "verletz", "karz", "syndr", "neurop", "kardiomyop", "stenos"),
+)
+"""Ends of compounds that are cut off: `Herzinsuff`."""
 
 
 def is_abbreviation(word: str, raw: str) -> bool:
@@ -41,4 +50,6 @@ def is_abbreviation(word: str, raw: str) -> bool:
     ("BWS.") ends a sentence as any noun does."""
     if word in _KNOWN or len(word) == 1 or (word in _SMALL and raw.islower()):
         return True
-    return len(word) > 2 and raw[1:].islower() and _CUT.fullmatch(word) is not None
+    if len(word) < 3 or not raw[1:].islower():
+        return False
+    return word[-2:] in _NO_END or (word.endswith(_CUT) and word not in _CUT) or _NO_VOWEL.fullmatch(word) is not None

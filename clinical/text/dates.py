@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 POSIX_PIVOT = 68
 """Two-digit years up to this one are 20xx (POSIX strptime %y)."""
@@ -38,15 +37,17 @@ _NUMERIC = re.compile(
     r"(\d\d?)\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|"
     r"[.,/-]\d))"
 )
-_ISO = re.compile(r"(\d\d{3})([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)")
+_SOLID = re.compile(r"(\d\d{3})(?:([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)|\d{4}(?!\w|[.,/-]\d))")
+"""Four digits and more: a year first, with marks behind it, or all in one."""
 _BROKEN_NAME = r"[^\W\d_]{1,8}-\s?\n\s?[^\W\d_]{1,8}"  # `Septem-` / `ber`
+_BEFORE_NAME = re.compile(r"\d(?=[\s.]*+(?i:[jfmasondivx]))")
+"""The last digit of a day before the name of a month: cheaper to look for than what follows."""
 _NAMED = re.compile(
     rf"(\d\d?)\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|"
     rf"\d{{2}})(?![\d.]\d|\d)",
     re.IGNORECASE,
 )
 _DAY = re.compile(r"(?<![\d.,])\d\d?\.\s?(?:0?[1-9]|1[0-2])\.(?!\s?\d)")
-_SOLID = re.compile(r"\d\d{7}(?!\w|[.,/-]\d)")
 _FIRST_OF_RANGE = re.compile(
     r"(?<!\d)(?<!\d[.,/-])(\d{1,2})\s?\.\s?(?:(\d{1,2})\s?\.?)?\s*(?:-|–|—|/|\+|und|u\.|bis(?:\s+(?:zum|"
     r"einschl\.))?)\s*$"
@@ -55,8 +56,8 @@ _BIRTH = re.compile(
     r"(?:\b(?:geb(?:\.|\b)|geboren\w*|geburts\w*|geb\.?-?dat\w*|GD:)[^\d\n]{0,25}\n?[^\d\n]{0,12}|[^\s]\s?\(?\*\s?)$",
     re.IGNORECASE,
 )
-_BIRTH_HINT = re.compile(r"geb|GD:", re.IGNORECASE)
-"""Cheap to look for, and part of every form above but the star."""
+_BIRTH_HINTS = ("*", "geb", "gd:")
+"""Cheap to look for, and part of every form above."""
 _RANGE_ENDS = (*"-–—/+", "und", "u.", "bis", "zum", "einschl.")
 """Endings of the text before the second day of a range."""
 _RANGE_REACH = 30
@@ -64,8 +65,7 @@ _LONGEST = 30
 _BIRTH_REACH = 45
 
 
-@dataclass(frozen=True, slots=True)
-class DateMention:
+class DateMention(NamedTuple):
     """One date of a text: `year` as written (two digits: below 100), place in code points, said of a birth or not."""
 
     year: int
@@ -95,9 +95,12 @@ def parse_date(value: str, birth: bool = False) -> str | None:
     value = value.strip()
     if not 6 <= len(value) <= _LONGEST or (value.isdigit() and len(value) != 8):
         return None
-    whole = ((read, match) for form, read in _FORMS if (match := form.match(value)) and match.end() == len(value))
-    mentions = (mention for read, match in whole for mention in read(match))
-    return next((iso for mention in mentions if (iso := mention.iso(birth))), None)
+    for form, read in _FORMS:
+        match = form.match(value)
+        for mention in read(match) if match and match.end() == len(value) else ():
+            if iso := mention.iso(birth):
+                return iso
+    return None
 
 
 def dates_of(text: str) -> tuple[DateMention, ...]:
@@ -107,7 +110,7 @@ def dates_of(text: str) -> tuple[DateMention, ...]:
         for one in (mention, *_start_of_range(text, mention)):
             if one.iso() or one.iso(birth=True):
                 place = (one.start, one.year, one.month, one.day)
-                found.setdefault(place, replace(one, birth=True) if _is_birth(text, one.start) else one)
+                found.setdefault(place, one._replace(birth=True) if _is_birth(text, one.start) else one)
     return tuple(sorted(found.values(), key=lambda one: (one.start, one.end)))
 
 
@@ -120,8 +123,8 @@ def day_places(text: str) -> list[tuple[int, int]]:
 
 def _is_birth(text: str, start: int) -> bool:
     """True if the words before a date make it a date of birth."""
-    before = text[max(0, start - _BIRTH_REACH) : start]
-    if "*" not in before and not _BIRTH_HINT.search(before):
+    before = text[max(0, start - _BIRTH_REACH) : start].lower()
+    if not any(hint in before for hint in _BIRTH_HINTS):
         return False
     return _BIRTH.search(text, max(0, start - _BIRTH_REACH), start) is not None
 
@@ -136,9 +139,17 @@ def by_iso(mentions: tuple[DateMention, ...], birth: bool) -> Mapping[str, tuple
 
 
 def _scan(text: str) -> Iterator[DateMention]:
-    for form, read in _FORMS:
-        for match in form.finditer(text):
-            yield from read(match)
+    for match in _NUMERIC.finditer(text):
+        yield from _numeric(match)
+    for match in _SOLID.finditer(text):
+        yield from _solid(match)
+    behind = 0
+    for digit in _BEFORE_NAME.finditer(text):
+        start = digit.start() - text[digit.start() - 1 : digit.start()].isdecimal()
+        named = _NAMED.match(text, start) if start >= behind else None
+        if named:
+            yield from _named(named)
+            behind = named.end()
 
 
 def _numeric(m: re.Match[str]) -> Iterator[DateMention]:
@@ -146,11 +157,6 @@ def _numeric(m: re.Match[str]) -> Iterator[DateMention]:
     dose_scheme = m[2] == "-" and len(year) == 2 and not len(m[1]) == len(m[3]) == 2  # 1-0-10
     if not dose_scheme and _free(m, "-/" if m[2] in ("-", "/") else ""):
         yield DateMention(int(year), int(m[3] or m[4]), int(m[1]), m.start(), m.end())
-
-
-def _iso(m: re.Match[str]) -> Iterator[DateMention]:
-    if _free(m, "-/"):
-        yield DateMention(int(m[1]), int(m[3]), int(m[4]), m.start(), m.end())
 
 
 def _named(m: re.Match[str]) -> Iterator[DateMention]:
@@ -161,13 +167,16 @@ def _named(m: re.Match[str]) -> Iterator[DateMention]:
 
 
 def _solid(m: re.Match[str]) -> Iterator[DateMention]:
-    if _free(m, "-/") and not m.string[m.start() - 1 : m.start()].isalnum():
+    if m[2]:
+        if _free(m, "-/"):
+            yield DateMention(int(m[1]), int(m[3]), int(m[4]), m.start(), m.end())
+    elif _free(m, "-/") and not m.string[m.start() - 1 : m.start()].isalnum():
         digits = m.group()
         yield DateMention(int(digits[4:]), int(digits[2:4]), int(digits[:2]), m.start(), m.end())
         yield DateMention(int(digits[:4]), int(digits[4:6]), int(digits[6:]), m.start(), m.end())
 
 
-_FORMS: Final = ((_NUMERIC, _numeric), (_ISO, _iso), (_NAMED, _named), (_SOLID, _solid))
+_FORMS: Final = ((_NUMERIC, _numeric), (_SOLID, _solid), (_NAMED, _named))
 """Every notation of a date, and what reads it."""
 
 

@@ -39,6 +39,20 @@ def spelling(word: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
 
 
+def spellings(words: Sequence[str]) -> list[str]:
+    """The spelling of each word without line ends. Those of plain characters are spelled in one string, in a fraction
+    of the time."""
+    if not words:
+        return []
+    together = "\n".join(words).lower()
+    for one, two in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
+        together = together.replace(one, two)
+    found = together.split("\n")
+    if together.isascii():
+        return found
+    return [one if one.isascii() else spelling(word) for one, word in zip(found, words, strict=True)]
+
+
 _WORD = re.compile(r"(?:[^\W_](?:[\u0300-\u036f\u00ad\u200b-\u200f]|-\s*\n\s*(?=[a-zäöüß])(?!und\b|oder\b|bzw\b))*)+")
 """A run of alphabetic characters and digits; combining marks, soft hyphens, invisible marks and the hyphen of a line
 break do not end it ("Herz-\ninsuffizienz")."""
@@ -52,9 +66,10 @@ LONGEST_WORD = 80
 _FOLDS = (
     *(("aee", "a"), ("oee", "o"), ("uee", "u")),  # Diarrhoeen, Diarrhöen
     *(("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("th", "t"), ("rh", "r")),
+    *(("y", "i"), ("c", "k"), ("z", "k")),
 )
 _WITHOUT_DOTS = str.maketrans("äöü", "aou")
-_LETTERS = str.maketrans({"y": "i", "c": "k", "z": "k", "ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
+_LETTERS = str.maketrans({"ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
 
 
 def fold(word: str) -> str:
@@ -76,7 +91,7 @@ def fold(word: str) -> str:
 def _without_variants(folded: str) -> str:
     for written, kept in _FOLDS:
         folded = folded.replace(written, kept)
-    return folded.translate(_LETTERS)
+    return folded if folded.isascii() else folded.translate(_LETTERS)
 
 
 def folds_of(words: Iterable[str]) -> frozenset[str]:

@@ -41,6 +41,9 @@ _KNOWN: Final = re.compile(
     + "|".join(f"(?P<{kind}>{form})" for kind, form in _HEADINGS)
     + r")(?:(?:\s[\w./()-]+)?\s?:|\s[-–]\s|\s*$)"
 )
+_TELLING: Final = re.compile(
+    r"(?m)^\s*(?:[-•*#]\s*)?(?:" + "|".join(form for kind, form in _HEADINGS if kind in ("family", "past")) + ")"
+)
 _ANY: Final = re.compile(r"\s*(?:[-•*]\s*)?[A-ZÄÖÜ][\wÄÖÜäöüß ./()-]{1,40}:")
 _DASHED: Final = re.compile(r"\s[-–]\s")
 _MOST_WORDS: Final = 4
@@ -85,6 +88,11 @@ def sections_of(text: str) -> tuple[Section, ...]:
     if opened is not None:
         found.append(Section(opened[0], opened[1], len(text), opened[2]))
     return tuple(found)
+
+
+def may_tell(text: str, start: int, end: int) -> bool:
+    """True if a line of a text between two places may open a section that says whose or when: family, past."""
+    return _TELLING.search(text, start, end) is not None
 
 
 def _goes_on(line: str) -> bool:

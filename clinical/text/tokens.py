@@ -8,26 +8,29 @@ original text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, parse_date
-from clinical.text.folding import spelling
+from clinical.text.folding import spellings
 from clinical.text.ocr import without_lookalikes
-from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
+from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDE_STEMS, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
 _SCHEME = r"[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?(?:\s?[-–—]\s?[\d½¼¾]{1,3}(?:[/.,]\d{1,2})?){2,3}(?![\d½]|[-–][\d½])"
 _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
 _NUMBER = r"\d+(?:[.,'’]\d+)*(?:[-–]\d+(?:[.,]\d+)*)?(?:[/:]\d+(?:[.,]\d+)*)*|[½¼¾]"
-_WORD = r"[^\W\d_½¼¾]+"
+_LATIN = "A-Za-zÀ-ÖØ-öø-ÿ"
+"""Nearly all words are made of these: looked through in half the time of a class of everything alphabetic."""
+_WORD = rf"[{_LATIN}]++[^\W\d_½¼¾]*+|[^\W\d_½¼¾]++"
 _MARKED_WORD = r"[^\W\d_½¼¾](?:[^\W\d_½¼¾]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff])*"
-_TOKEN = re.compile(rf"({_WORD}|{_DATE}|{_SCHEME}|{_NUMBER}|[%♂♀])")
-_MARKED_TOKEN = re.compile(rf"({_MARKED_WORD}|{_DATE}|{_SCHEME}|{_NUMBER}|[%♂♀])")
+_OTHER = rf"(?=[\d½¼¾])(?:{_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]"
+_TOKEN = re.compile(rf"({_WORD}|{_OTHER})")
+_MARKED_TOKEN = re.compile(rf"({_MARKED_WORD}|{_OTHER})")
 """One group: a text divided by them is what stands between, token, what stands between, ..."""
 _MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
@@ -51,10 +54,8 @@ ARROW = "[-=]>|[→⇒➔]"
 BOX_SIGNS = "[]☐☒☑□■"
 """Signs of which the boxes of a form are typed."""
 _PARTING = ",()/" + BOX_SIGNS
-_LINE = re.compile(r"[^\n]+")
-_LINE_END = re.compile(r"\n")
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
-_HYPHEN = re.compile(r"[-‐‑¬–](?=[^\W\d]|\s*\n)\s*")
+_HYPHENS = "-‐‑¬–"
 _BRACKET = re.compile(r"[()]")
 _FINAL = re.compile(r"[.!?][\"“”’»«']?(?:\s|$)|;")
 _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\r\n\s*\r\n|[|\u2028\u2029]|\t|\n\s*[-–•*]")
@@ -89,6 +90,7 @@ def _decimal(match: re.Match[str]) -> str:
 
 
 _ENDINGS = frozenset(("en", "em", "er", "es"))
+_NAMED = {**QUALIFIERS, **TIMES, **SIDES}
 
 
 def word_key(word: str) -> str:
@@ -96,10 +98,27 @@ def word_key(word: str) -> str:
 
     Stems of at least four characters; endings are those of German declension.
     """
-    named = side_of(word) or TIMES.get(word) or QUALIFIERS.get(word)
+    return _key_of(word, _without_pairs(word))
+
+
+def word_keys(words: Sequence[str]) -> dict[str, str]:
+    """The key of each of many words, which hold no line end."""
+    folded = _without_pairs("\n".join(words)).split("\n") if words else []
+    return dict(zip(words, map(_key_of, words, folded), strict=True))
+
+
+_SIDED_FROM = min(map(len, SIDE_STEMS))
+"""Characters of the shortest word that names a side by its stem."""
+
+
+def _without_pairs(text: str) -> str:
+    return text.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
+
+
+def _key_of(word: str, folded: str) -> str:
+    named = _NAMED.get(word) or (side_of(word) if len(word) >= _SIDED_FROM else None)
     if named or len(word) < 5:
         return named or word
-    folded = word.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
     if len(folded) <= 5:
         return folded
     if folded[-2:] in _ENDINGS:
@@ -172,7 +191,7 @@ class SourceText:
         ends = list(accumulate(map(len, pieces)))
         self.start += ends[:-1:2]
         self.end += ends[1::2]
-        known = of_each(_spelled, written)
+        known = _spelled({*written})
         self.words += [known[raw] for raw in written]
 
     def _without_bullets(self) -> str:
@@ -186,16 +205,18 @@ class SourceText:
     def __len__(self) -> int:
         return len(self.words)
 
+    def key(self, i: int) -> str:
+        """The free-text key of a token: a word by `word_key`, a unit behind a number by its unit."""
+        word = self.words[i]
+        key = self._keys.get(word)
+        if key is None:
+            key = self._keys[word] = word if word[0] == "#" else word_key(word)
+        return self._key_at(i, word, key) if _is_by_place(word) else key
+
     @cached_property
-    def keys(self) -> list[str]:
-        """The free-text key of every token: words by `word_key`, units after a number by their unit."""
-        known = of_each(word_key, (word for word in self.word_places if word[0] != "#"))
-        keys = [known.get(word, word) for word in self.words]
-        for word, where in self.word_places.items():
-            if word in _BY_PLACE or (len(word) == 1 and word != "#"):
-                for i in where:
-                    keys[i] = self._key_at(i, word, keys[i])
-        return keys
+    def _keys(self) -> dict[str, str]:
+        """The key of each word asked for so far, wherever it stands."""
+        return {}
 
     def _key_at(self, i: int, word: str, key: str) -> str:
         """The key of a token that depends on what stands beside it, else the key of its word."""
@@ -242,20 +263,35 @@ class SourceText:
         before_number = i + 1 < len(self) and self.words[i + 1][0] == "#" and self.start[i + 1] - self.end[i] <= 1
         return behind_word and not before_number and (raw.isupper() or after == ".") and after not in ("-", "/")
 
-    @cached_property
-    def places(self) -> dict[str, list[int]]:
-        """Token numbers by free-text key."""
-        return places_of(self.keys)
+    def places(self, key: str) -> list[int]:
+        """The tokens of a free-text key, in the order of the text."""
+        found = {i for word in self._by_key.get(key, (key,)) for i in self.word_places.get(word, ())}
+        if key[0] in "#§" or _is_by_place(key):
+            found.update(self._by_place)
+        return sorted(i for i in found if self.key(i) == key)
 
     @cached_property
-    def names(self) -> list[str]:
-        """The name key of every token."""
-        return [self._name_keys.get(word, word) for word in self.words]
+    def _by_key(self) -> dict[str, list[str]]:
+        """The words of each key."""
+        words: dict[str, list[str]] = {}
+        self._keys.update(word_keys([word for word in self.word_places if word[0] != "#"]))
+        for word, key in self._keys.items():
+            words.setdefault(key, []).append(word)
+        return words
+
+    @cached_property
+    def _by_place(self) -> list[int]:
+        """The tokens whose key may depend on what stands beside them."""
+        return [i for word, places in self.word_places.items() if _is_by_place(word) for i in places]
+
+    def name(self, i: int) -> str:
+        """The name key of a token."""
+        word = self.words[i]
+        return self._name_keys.get(word, word)
 
     @cached_property
     def _name_keys(self) -> dict[str, str]:
-        keys = of_each(name_key, (word for word in self.word_places if word[0] != "#"))
-        return {word: key for word, key in keys.items() if key != word}
+        return {word: name_key(word) for word in self.word_places if "rn" in word or word.endswith("strasse")}
 
     @cached_property
     def name_places(self) -> dict[str, list[int]]:
@@ -279,9 +315,9 @@ class SourceText:
         Joined by a hyphen (`Herz-Kreislauf`), by one at a line end (`Herz-` / `insuffizienz`), or by a line end alone.
         """
         chains: dict[int, tuple[tuple[str, int], ...]] = {}
-        behind = sorted({bisect_left(self.start, match.end()) for match in _HYPHEN.finditer(self.text)}, reverse=True)
-        for i in behind:
-            if not 0 < i < len(self.words) or not self.is_hyphened(i):
+        for i in reversed([i for i, glue in enumerate(self.glues) if glue and glue[0] in _HYPHENS]):
+            apart = len(self.glue(i)) == 1 and not self.text[self.start[i]].isalnum()  # `25-%`
+            if apart or not self.is_hyphened(i):
                 continue
             joined = self.words[i - 1] + self.words[i]
             further = tuple((self.words[i - 1] + word, behind) for word, behind in chains.get(i, ())[:2])
@@ -321,8 +357,9 @@ class SourceText:
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
         """Tokens of three and more characters with a full stop behind them."""
-        text, each = self.text + " ", enumerate(zip(self.words, self.end, strict=True))
-        return tuple(i for i, (word, at) in each if len(word) >= 3 and text[at] == "." and word[0] != "#")
+        behind = (*self.glues[1:], self.text[self.end[-1] :] if self.end else "")
+        dotted = [i for i, glue in enumerate(behind) if glue and glue[0] == "."]
+        return tuple(i for i in dotted if len(self.words[i]) >= 3 and self.words[i][0] != "#")
 
     @cached_property
     def depths(self) -> list[int]:
@@ -342,26 +379,31 @@ class SourceText:
         """True if token `i` is joined to the one before by a hyphen, at a line end or not."""
         if self.words[i][0] == "#" or self.words[i - 1][0] == "#":
             return False
-        glue = self.text[self.end[i - 1] : self.start[i]]
+        glue = self.glue(i)
         return (
-            bool(glue) and glue[0] in "-‐‑¬–" and (len(glue) == 1 or (glue.count("\n") == 1 and not glue[1:].strip()))
+            bool(glue) and glue[0] in _HYPHENS and (len(glue) == 1 or (glue.count("\n") == 1 and not glue[1:].strip()))
         )
 
     def glue(self, i: int) -> str:
         """The characters between token `i - 1` and token `i`."""
-        return self.text[self.end[i - 1] : self.start[i]] if i else ""
+        return self.glues[i]
+
+    @cached_property
+    def glues(self) -> list[str]:
+        """The characters between each token and the one before it; none before the first."""
+        text = self.text
+        return ["", *(text[end:start] for end, start in zip(self.end, self.start[1:], strict=False))]
 
     @cached_property
     def gaps(self) -> list[int]:
         """Divider between each token and the one before it (SPACE .. BREAK). Few different signs stand between the
         words of a text."""
-        text = self.text
-        glues = [text[end:start] for end, start in zip(self.end, self.start[1:], strict=False)]
+        glues = self.glues
         signs = of_each(_sign_of, glues)
-        gaps = [SPACE, *(signs[glue][1] for glue in glues)]
+        gaps = [signs[glue][1] for glue in glues]
         final = {glue for glue, sign in signs.items() if sign[0]}
-        for i, glue in enumerate(glues, 1) if final else ():
-            if glue in final and not self._is_abbreviation(i - 1, i, glue):
+        for i in [i for i, glue in enumerate(glues) if glue in final] if final else ():
+            if not self._is_abbreviation(i - 1, i, glues[i]):
                 gaps[i] = STOP
         return gaps
 
@@ -389,32 +431,32 @@ class SourceText:
     def _is_small(self, i: int) -> bool:
         """True if the line of a token is typed without capitals: a small letter behind its full stop then tells
         nothing."""
-        starts, small = self._small_lines
-        return small[bisect_right(starts, self.start[i]) - 1]
+        start = self.view.rfind("\n", 0, self.start[i]) + 1
+        if start not in self._small_lines:
+            end = self.view.find("\n", start)
+            self._small_lines[start] = self.view[start : end if end >= 0 else len(self.view)].islower()
+        return self._small_lines[start]
 
     @cached_property
-    def _small_lines(self) -> tuple[list[int], list[bool]]:
-        """Start of each line, and true for each that is typed without capitals."""
-        lines = [(0, ""), *((match.start(), match.group()) for match in _LINE.finditer(self.view))]
-        return [start for start, _ in lines], [line.islower() for _, line in lines]
+    def _small_lines(self) -> dict[int, bool]:
+        """True for a line that is typed without capitals, by its start, of each asked for so far."""
+        return {}
 
     @cached_property
     def ends_clause(self) -> list[bool]:
         """For each token, true if a sentence, item or finished line ends before it."""
         gaps = self.gaps
         ends = [gap >= STOP for gap in gaps]
-        for i in sorted({bisect_right(self.start, match.start()) for match in _LINE_END.finditer(self.text)}):
-            if 0 < i < len(gaps) and SPACE < gaps[i] < STOP:
+        for i in [i for i, glue in enumerate(self.glues) if "\n" in glue]:
+            if SPACE < gaps[i] < STOP:
                 ends[i] = self._ends_line(i)
         return ends
 
     def _ends_line(self, i: int) -> bool:
         """True if a finished line ends before token `i`."""
         glue = self.glue(i)
-        if "\n" not in glue:
-            return False
         line_start = self.text.rfind("\n", 0, self.end[i - 1]) + 1
-        if ":" in self.line_of(i - 1) and _HEADED_LINE.match(self.text, self.start[i]):
+        if self.text.find(":", line_start, self.start[i - 1]) >= 0 and _HEADED_LINE.match(self.text, self.start[i]):
             return True  # `Allergien: keine` / `6 Diagnosen: ...`
         dotted = self.text[self.end[i] : self.end[i] + 1] == "."  # `rezid. Erbrechen`: a new item, not a wrapped line
         small = self.text[self.start[i]].islower() and not dotted
@@ -431,14 +473,13 @@ class SourceText:
         into was finished. Longer lines are not wrapped, so that every short one of such a text was finished too."""
         return max(map(len, self.text.split("\n")), default=0)
 
-    def line_of(self, i: int) -> str:
-        """The line token `i` stands in, up to the token."""
-        return self.text[self.text.rfind("\n", 0, self.start[i]) + 1 : self.start[i]]
 
-
-def _spelled(raw: str) -> str:
-    """A token as it is compared: a number as its key, a word as it is spelled."""
-    return number_key(raw) if raw[0].isdecimal() or raw[0] in "½¼¾" else spelling(raw)
+def _spelled(written: Collection[str]) -> dict[str, str]:
+    """Each token as it is compared: a number as its key, a word as it is spelled."""
+    known = {raw: number_key(raw) for raw in written if raw[0].isdecimal() or raw[0] in "½¼¾"}
+    named = [raw for raw in written if raw not in known]
+    known.update(zip(named, spellings(named), strict=True))
+    return known
 
 
 def _sign_of(glue: str) -> tuple[bool, int]:
@@ -453,7 +494,13 @@ def _sign_of(glue: str) -> tuple[bool, int]:
 
 
 _BY_PLACE = frozenset((*UNITS, *ROMAN, "r", "l", "re", "li", "sin"))
-"""Words whose key may depend on what stands beside them."""
+
+
+def _is_by_place(word: str) -> bool:
+    """True if the key of a word may depend on what stands beside it, as that of a unit and of a single character."""
+    return len(word) == 1 or word in _BY_PLACE
+
+
 _CLOSING = word_set("bds beids beidseits re li bek unauff neg pos")
 """Words that end a statement with their full stop at the end of a line."""
 _YEAR = re.compile(r"#(?:19|20)\d\d")

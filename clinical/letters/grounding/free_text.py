@@ -70,9 +70,9 @@ def find_statement(
     """The first place of the source that evidences the value, or None; the thresholds are the shipped ones unless
     given (to measure others); `wordlist`: the source's, where several values are asked."""
     chosen = thresholds or grounding_thresholds()
-    value = Value.of(text)
+    value = Value(text)
     anchor = value.first_required()
-    if anchor is None or not value.names_something():
+    if anchor is None:
         return None
     words = wordlist or Wordlist(source)
     for literal in find_literal(source, value.source):
@@ -95,8 +95,10 @@ def _refuted(source: Reading, found: TokenMatch, value: Reading, kind: Kind) -> 
     if kind == "verbatim" or (kind == "procedure" and found.first and source.words[found.first - 1] in _MEANS):
         return False
     start, end = source.start[found.first], source.end[found.last]
-    first = source.told(start, source.end[found.first])  # of its first word too: "nicht insulinpflichtiger Diabetes"
-    claims = (source.told(start, end), first)
+    if not source.may_be_refuted(start, end):
+        return False
+    ends = {end, source.end[found.first]}  # of its first word too: "nicht insulinpflichtiger Diabetes"
+    claims = [source.told(start, one) for one in ends]
     denied = any(_denies(claim, start, kind) for claim in claims)
     if denied and not value.speaks_of("negation"):
         return True
@@ -119,7 +121,7 @@ def _denies(claim: Claim, start: int, kind: Kind) -> bool:
 def _candidates(source: SourceText, value: Value, anchor: int) -> Iterator[int]:
     """Tokens of the text at which the value's first required token may stand, in the order of the text."""
     key = value.keys[anchor]
-    places = set(source.places.get(key, ()))
+    places = set(source.places(key))
     if key[0] not in "#§":
         places.update(_abbreviated(source, value, anchor))
         places.update(_written_apart(source, value, anchor))
@@ -228,7 +230,7 @@ class _Alignment:
     def _match(self, k: int, i: int) -> tuple[int, int] | None:
         """Numbers of tokens of text and value that match from text token `i` and value token `k` on; None if none."""
         source, value = self.source, self.value
-        if value.keys[k] == source.keys[i]:
+        if value.keys[k] == source.key(i):
             return 1, 1
         word, here = value.source.words[k], source.words[i]
         if word[0] == "#" or here[0] == "#":
@@ -265,7 +267,7 @@ class _Alignment:
                 self.skipped += sum(self._is_content(j) for j in gone)
                 return place
             bracket = self._opens_bracket(place) or (bracket and ")" not in source.glue(place))
-            if not bracket and (source.keys[place][0] in "#§" or self._carries_meaning(place) or self.whole_only):
+            if not bracket and (source.key(place)[0] in "#§" or self._carries_meaning(place) or self.whole_only):
                 return None
             if not bracket and source.words[place] in CONNECTORS:
                 return None
@@ -319,7 +321,7 @@ class _Alignment:
         """First text token of the value's leading function words; None if they do not stand there."""
         first = start
         for k in range(anchor - 1, -1, -1):
-            if first == 0 or self.source.gaps[first] > LINE or self.value.keys[k] != self.source.keys[first - 1]:
+            if first == 0 or self.source.gaps[first] > LINE or self.value.keys[k] != self.source.key(first - 1):
                 return None
             first -= 1
         return first
@@ -330,5 +332,5 @@ class _Alignment:
         if not sides:
             return False
         around = [i for i in (first - 1, last + 1) if 0 <= i < len(self.source)]
-        near = {self.source.keys[i] for i in around if self.source.gaps[max(i, first) if i < first else i] <= SPACE}
+        near = {self.source.key(i) for i in around if self.source.gaps[max(i, first) if i < first else i] <= SPACE}
         return bool((near & {"§r", "§l", "§b"}) - sides)

@@ -84,13 +84,14 @@ def _places(source: SourceText, value: SourceText) -> Iterator[tuple[int, int]]:
 
 
 def _same_marks(source: SourceText, value: SourceText, first: int) -> bool:
-    return all(source.glue(first + k).split() == value.glue(k).split() for k in range(1, len(value)))
+    pairs = ((source.glue(first + k), value.glue(k)) for k in range(1, len(value)))
+    return all(glue == own or glue.split() == own.split() for glue, own in pairs)
 
 
 def _same_lines(source: SourceText, value: SourceText, first: int) -> bool:
     for k in range(1, len(value)):
         glue, own = source.glue(first + k), value.glue(k)
-        if ("\n" in own) >= ("\n" in glue) and ("\t" in own) >= ("\t" in glue):
+        if glue == own or (("\n" in own) >= ("\n" in glue) and ("\t" in own) >= ("\t" in glue)):
             continue
         if "\t" in glue and "\n" not in glue and value.words[k][0] == "#":
             continue

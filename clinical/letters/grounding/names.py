@@ -49,9 +49,9 @@ def find_name(source: SourceText, text: str, *, person: bool = False) -> TokenMa
 
 def _places(source: SourceText, value: SourceText, order: list[int]) -> Iterator[TokenMatch]:
     first = order[0]
-    starts = set(source.name_places.get(value.names[first], ()))
+    starts = set(source.name_places.get(value.name(first), ()))
     starts.update(source.merged_places.get(value.words[first], ()))
-    starts.update(source.merged_name_places.get(value.names[first], ()))
+    starts.update(source.merged_name_places.get(value.name(first), ()))
     starts.update(i for joined, _ in value.merged.get(first, ()) for i in source.name_places.get(joined, ()))
     if value.words[first] in SALUTATIONS:
         starts.update(i for word in SALUTATIONS for i in source.word_places.get(word, ()))
@@ -86,7 +86,7 @@ def _is_dashed(source: SourceText, i: int) -> bool:
 
 def _goes_on(source: SourceText, i: int, divided_in_value: int) -> bool:
     gap, glue = source.gaps[i], source.glue(i)
-    if gap <= LINE or (gap == STOP and source.names[i - 1] in TITLES):
+    if gap <= LINE or (gap == STOP and source.name(i - 1) in TITLES):
         return True
     if "\t" in glue or "|" in glue:
         return "\n" not in glue
@@ -95,12 +95,12 @@ def _goes_on(source: SourceText, i: int, divided_in_value: int) -> bool:
 
 def _match(source: SourceText, value: SourceText, k: int, i: int) -> tuple[int, int] | None:
     for joined, behind in source.merged.get(i, ()):
-        if name_key(joined) == value.names[k]:
+        if name_key(joined) == value.name(k):
             return behind - i, 1
     for joined, behind in value.merged.get(k, ()):
-        if name_key(joined) == source.names[i]:
+        if name_key(joined) == source.name(i):
             return 1, behind - k
-    if value.names[k] == source.names[i] or {value.words[k], source.words[i]} <= {"herr", "herrn"}:
+    if value.name(k) == source.name(i) or {value.words[k], source.words[i]} <= {"herr", "herrn"}:
         return 1, 1
     return None
 

@@ -16,6 +16,8 @@ _RUN = re.compile(
 """A number with its marks; it begins with one of few characters, so that the search skips everything else at once."""
 _SHORTEST_WITH_DATE = 7
 """Characters of the shortest number with a date beside it (`5 1.1.24`), less one."""
+_SHORTEST_DATE = 6
+"""Characters of the shortest date in one piece (`1.1.24`)."""
 _PIECE = re.compile(r"[+(]*\d[\d./()–-]*")
 _COUNTRIES = ("41", "43", "49", "423")
 _NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecimal())
@@ -45,10 +47,13 @@ def runs_of(source: SourceText) -> list[DigitRun]:
 def _runs(view: str) -> Iterator[DigitRun]:
     for match in _RUN.finditer(view):
         text, start = match.group(), match.start()
-        yield DigitRun(text if text.isdigit() and text.isascii() else digits_of(text), start, match.end())
+        if text.isdigit() and text.isascii():
+            yield DigitRun(text, start, match.end())
+            continue
+        yield DigitRun(digits_of(text), start, match.end())
         if len(text) > _SHORTEST_WITH_DATE and not text.isdigit():
             pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
-            if len(pieces) > 1:
+            if len(pieces) > 1 and max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:
                 yield from _beside_dates(pieces)
 
 
@@ -99,22 +104,22 @@ def find_phone(source: SourceText, runs: list[DigitRun], value: str) -> tuple[in
         return _literal(source, value)
     if len(wanted) < 3:
         return None
-    found = (
-        one for one in _over_line_ends(source, runs) if national(one[2]) == wanted and _same_country(one[2], value)
-    )
+    rows = _over_line_ends(source, runs, wanted[-1])
+    found = (one for one in rows if national(one[2]) == wanted and _same_country(one[2], value))
     return next(((start, end) for start, end, _ in found), None)
 
 
-def _over_line_ends(source: SourceText, runs: list[DigitRun]) -> Iterator[tuple[int, int, str]]:
-    """Every run, and every row of runs that only line ends part: (start, end, text)."""
+def _over_line_ends(source: SourceText, runs: list[DigitRun], last: str) -> Iterator[tuple[int, int, str]]:
+    """Every run, and every row of runs that only line ends part, that ends with a digit: (start, end, text)."""
     for number, run in enumerate(runs):
-        end, text = run.end, source.view[run.start : run.end]
-        yield run.start, end, text
+        row = [run]
         for following in runs[number + 1 : number + 4]:
-            if not _WRAP.fullmatch(source.view[end : following.start]):
+            if not _WRAP.fullmatch(source.view, row[-1].end, max(row[-1].end, following.start)):
                 break
-            end, text = following.end, text + " " + source.view[following.start : following.end]
-            yield run.start, end, text
+            row.append(following)
+        for size, one in enumerate(row, 1):
+            if one.digits[-1] == last:
+                yield run.start, one.end, " ".join(source.view[each.start : each.end] for each in row[:size])
 
 
 def _literal(source: SourceText, value: str) -> tuple[int, int] | None:
@@ -136,7 +141,7 @@ def find_identifier(source: SourceText, runs: list[DigitRun], value: str) -> tup
     whole = next(((run.start, run.end) for run in runs if run.digits == wanted), None)
     if whole or " " not in value.strip():
         return whole
-    rows = (one for one in _over_line_ends(source, runs) if digits_of(one[2]) == wanted)
+    rows = (one for one in _over_line_ends(source, runs, wanted[-1]) if digits_of(one[2]) == wanted)
     return next(((start, end) for start, end, _ in rows), None)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from clinical.contract import Arztbrief, Evidence, FieldState, Match, ReviewNote, Zuweisung
 from clinical.letters.fields import Fields
@@ -17,8 +17,7 @@ Reason = Literal["no_such_day", "not_in_text", "no_keyword", "not_a_value"]
 list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Verdict on one value: kept with its place and kind of match, or removed with a reason.
 
     `path` as in the answer of the model (`diagnosen[2]`, `patient.plz`); `value` is what is kept (dates in ISO form) or

@@ -7,7 +7,6 @@ not reach the caller. A value that stands in the text but belongs into another f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -189,7 +188,7 @@ def _judged(answer: Mapping[str, Any], letter: _Letter, fields: Fields) -> tuple
         finding = known.get((field, value))
         if finding is None:
             finding = known[field, value] = JUDGES[fields[field].kind](letter, field, value)
-        findings.append(replace(finding, path=path))
+        findings.append(finding._replace(path=path))
     return tuple(findings)
 
 

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 from clinical.claims import Reading, denying_words
 from clinical.text import FUNCTION_WORDS, QUALIFYING, is_opposite
 
+Role = Literal["plain", "meaning", "function"]
 
-@dataclass(frozen=True, slots=True)
+
 class Value:
-    """A value prepared for alignment: keys, what each is (`plain`, `meaning`, `function`), what divides them."""
+    """A value prepared as the text is. Most stand there word by word, and are asked for their first words alone."""
 
-    source: Reading
-    keys: tuple[str, ...]
-    roles: tuple[str, ...]
+    def __init__(self, text: str) -> None:
+        self.source = Reading.of(text)
 
-    @classmethod
-    def of(cls, text: str) -> Value:
-        """Prepare a value as the text is prepared."""
-        source = Reading.of(text)
-        return cls(source, tuple(source.keys), tuple(map(role_of, source.words, source.keys)))
+    @cached_property
+    def keys(self) -> list[str]:
+        """The free-text key of every token."""
+        return [*map(self.source.key, range(len(self.source)))]
+
+    @cached_property
+    def roles(self) -> list[Role]:
+        """The role of every token."""
+        return [*map(role_of, self.source.words, self.keys)]
 
     def first_required(self) -> int | None:
-        """The first token that is no function word; None for a value of function words or punctuation alone."""
-        return next((i for i, role in enumerate(self.roles) if role != "function"), None)
+        """The first token that is no function word; None for a value that names nothing: `Z. n.` or `kein` alone."""
+        first, named = None, False
+        for i, word in enumerate(self.source.words):
+            key = self.source.key(i)
+            role = role_of(word, key)
+            if first is None and role != "function":
+                first = i
+            named = named or role == "plain" or key[0] in "#§" or is_opposite(key)
+            if named and first is not None:
+                return first
+        return None
 
-    def names_something(self) -> bool:
-        """Not `Z. n.` or `kein` alone."""
-        return any(
-            role == "plain" or key[0] in "#§" or is_opposite(key)
-            for role, key in zip(self.roles, self.keys, strict=True)
-        )
 
-
-def role_of(word: str, key: str) -> str:
+def role_of(word: str, key: str) -> Role:
     if key[0] in "#§" or key in QUALIFYING or word in denying_words() or is_opposite(word):
         return "meaning"
     return "function" if word in FUNCTION_WORDS else "plain"

@@ -21,9 +21,11 @@ SHORTEST_STEM: Final = 4
 COUNTERPARTS: Final = 400
 """Latin and German counterparts that are looked up; the table gives a few dozen for most words."""
 
-_ENDINGS = re.compile(
-    r"(?:ischen?|iges|igen?|liche?[nrsm]?|ungen|ung|heit|keit|ern|em|en|er|es|e|n|s|t|te|ten|end|ende[nrsm]?)$"
+_ENDINGS = word_set(
+    """ische ischen iges ige igen lich liche lichen licher liches lichem lichn lichr lichs lichm ungen ung heit keit ern
+    em en er es e n s t te ten end ende enden ender endes endem"""
 )
+_SIZES: Final = range(max(map(len, _ENDINGS)), 0, -1)
 _INFLECTION = re.compile(r"(?:e[nmrs]?|s|n|t|te|ten|er[nmrse]?|es|ens?|in|innen|ung|ungen|isch|ische[nmrs]?)?$")
 _OPPOSED = ("anti", "un", "in", "a", "hyper", "hypo", "prae", "post", "nicht", "ex", "de", "dis", "in", "im")
 """Beginnings that make another word of the rest: `aseptisch` is no evidence for `septisch`."""
@@ -38,6 +40,14 @@ _NO_CONTENT = word_set(
     sowie inkl ca etwa usw patient patientin patienten pat mal jeweils weiterhin derzeit"""
 )
 """Words without content, which a value may add."""
+
+
+def stem_of(word: str) -> str:
+    """A spelled word without its longest ending."""
+    for size in _SIZES:
+        if word[-size:] in _ENDINGS:
+            return word[:-size]
+    return word
 
 
 def skeleton(word: str) -> str:
@@ -81,7 +91,7 @@ class Wordlist:
     @cached_property
     def folded(self) -> frozenset[str]:
         """Words and their stems in the spelling of the table of counterparts."""
-        stems = [_ENDINGS.sub("", word) for word in self.words if len(word) > SHORTEST_STEM]
+        stems = [stem_of(word) for word in self.words if len(word) > SHORTEST_STEM]
         return folds_of(self.words) | {stem for stem in folds_of(stems) if len(stem) > SHORTEST_STEM}
 
     @cached_property
@@ -106,7 +116,7 @@ class Wordlist:
         return known
 
     def _inflected(self, word: str) -> bool:
-        stem = _ENDINGS.sub("", word)
+        stem = stem_of(word)
         if len(stem) < SHORTEST_STEM:
             stem = word
         if len(stem) < SHORTEST_STEM:
@@ -126,7 +136,7 @@ class Wordlist:
 
     def _part(self, word: str) -> bool:
         """`Thrombose` in `Beinvenenthrombose`."""
-        stem = _ENDINGS.sub("", word) if len(word) > 6 else word
+        stem = stem_of(word) if len(word) > 6 else word
         if len(stem) < SHORTEST_PART + 1:
             return False
         if f" {stem}" in self.solid and len(stem) > 5:
@@ -145,7 +155,7 @@ class Wordlist:
 
     def _meant(self, word: str) -> bool:
         folded = fold(word)
-        forms = {folded, fold(_ENDINGS.sub("", word))}
+        forms = {folded, fold(stem_of(word))}
         others = (other for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
         return any(other in self.folded for other in others)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from catalog_build.training.letters import read_letters
-from clinical.claims import Reading
+from clinical.claims import Claim, Reading
 
 
 def marked(sentence: str) -> tuple[Reading, int, int]:
@@ -116,6 +116,10 @@ def test_a_paragraph_tells_of_its_words_what_the_whole_text_does(author):
         reading.told(*span) == replace(reading.ruled(*span), section=reading.told(*span).section) for span in spans
     )
     assert any(reading.told(*span).is_denied for span in spans)
+    quiet = [reading.told(*span) for span in spans if not reading.may_be_refuted(*span)]
+    assert quiet
+    assert not any(one.is_denied or one.is_of_another or one.certainty == "questioned" for one in quiet)
+    assert not any(sign.axis in ("negation", "experiencer") for one in quiet for sign in one.signs)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +136,7 @@ def test_what_governs_over_an_empty_line_is_read_with_what_it_governs(text, name
     reading, start = Reading.of(text), text.index(name)
     claims = (reading.told(start, start + len(name)), reading.ruled(start, start + len(name)))
     assert replace(claims[0], section=None) == replace(claims[1], section=None)
+    assert reading.may_be_refuted(start, start + len(name)) or claims[1] == Claim()
 
 
 def test_a_text_goes_with_its_reading_and_not_when_garbage_is_looked_for():

@@ -3,10 +3,10 @@
 import unicodedata
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from clinical.text.folding import LONGEST_WORD, fold, folded_words, folds_of, words
+from clinical.text.folding import LONGEST_WORD, fold, folded_words, folds_of, spelling, spellings, words
 
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüß", min_size=1, max_size=24)
 LETTER_PAIRS = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i")]
@@ -146,3 +146,9 @@ def test_words_are_folded_together_as_each_is_alone(pieces: list[str]) -> None:
 @given(st.lists(st.text(max_size=12), max_size=8))
 def test_the_folds_of_many_words_are_those_of_each(some: list[str]) -> None:
     assert folds_of(some) == frozenset(map(fold, some))
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n"), min_size=1, max_size=12), max_size=8))
+@example(["Ödem", "STRASSE", "Straße", "\u212a", "ﬁstel", "A\u0308rzte", "İ", "ς", "Σ"])
+def test_the_spellings_of_many_words_are_those_of_each(some: list[str]) -> None:
+    assert spellings(some) == [*map(spelling, some)]

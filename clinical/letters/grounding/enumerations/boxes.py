@@ -16,8 +16,11 @@ State = Literal["ticked", "empty"]
 _BOX = re.compile(
     r"\[\s?(?P<a>[xX✓✔]?)\s?\]|\((?P<b>[xX✓✔])\)|(?<!\w)\(\s\)|(?P<full>[☒☑■✓✔●])|(?P<none>[☐□◻○])|(?<!\S)_{2,}(?=\s)"
 )
+_BOX_SIGN = re.compile(r"[\[(☒☑■✓✔●☐□◻○_]")
+"""The first characters of a box: cheap to look for, and few lines have one."""
 _BARE = re.compile(r"(?<!\S)(?:(?P<full>[xX])|(?P<none>[oO]))(?=\s[^\W\d_])(?P<a>)(?P<b>)")
 """Boxes typed as characters, two or more in a row: `o Notfall   o dringend   x Wahl`."""
+_BARE_SIGN = re.compile(r"[xXoO](?<!\S.)(?=\s[^\W\d_])")
 _TICK_IN_CELL = re.compile(r"\s*(?:[xX✓✔☒☑■●]|\[\s?[xX✓✔]\s?\]|ja)\s*")
 _STRUCK = re.compile(r"~~|[\u0335\u0336]|--(?=\w)|(?<=\w)--")
 _YES = re.compile(r"\s*:?\s*ja\b", re.IGNORECASE)
@@ -43,8 +46,8 @@ def state_of(source: SourceText, place: range) -> State | None:
 
 
 def _boxes(line: str) -> list[re.Match[str]]:
-    found = list(_BOX.finditer(line))
-    bare = [] if found else list(_BARE.finditer(line))
+    found = list(_BOX.finditer(line)) if _BOX_SIGN.search(line) else []
+    bare = list(_BARE.finditer(line)) if not found and _BARE_SIGN.search(line) else []
     return bare if len(bare) > 1 else found
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from clinical.claims import Words
 from clinical.letters.grounding.enumerations.boxes import State, label_before, state_of
 from clinical.letters.grounding.enumerations.circumstances import Circumstances, says
 from clinical.letters.grounding.enumerations.phrases import Phrase, choices, matches, phrases, values
@@ -65,7 +64,7 @@ def _best(letter: Circumstances, field: str) -> tuple[int, int, int, str] | None
 def is_denied_choice(letter: Circumstances, field: str) -> bool:
     """True if the text denies a value of the list ("Kein Notfall")."""
     known = (phrase for value in values(field) for phrase in phrases(field, value) if phrase.role == "says")
-    places = (place for phrase in known for place in matches(letter.source, phrase))
+    places = (place for phrase in known for place in matches(letter.standing, phrase))
     return any(_is_denied(letter.source, place[0], place[-1]) for place in places)
 
 
@@ -73,8 +72,7 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
     """(strength, first token, last token, value) of every place that counts, strongest first; none where the text has
     too many. Whether a place counts is asked in that order, so that who takes the first pays for no other."""
     source = letter.source
-    heads: dict[Words, list[int]] = {}
-    found = {value: [(phrase, list(matches(source, phrase, heads))) for phrase in phrases(field, value)]
+    found = {value: [(phrase, list(matches(letter.standing, phrase))) for phrase in phrases(field, value)]
              for value in values(field)}  # fmt: skip
     options = [source.word_places.get(word, ()) for words in _OPTIONS.get(field, {}).values() for word in words]
     known = {place for pairs in found.values() for _, places in pairs for place in places}
@@ -227,12 +225,17 @@ def find_salutation(source: SourceText, value: str, surnames: tuple[str, ...]) -
                 break
             if source.words[k] in SALUTATIONS or source.words[k] in ("kollege", "kollegin", "kollegen"):
                 break
-            if any(source.names[k : k + len(name)] == name.names for name in named) and _is_own(source, i, k):
+            if any(_is_name(source, k, name) for name in named) and _is_own(source, i, k):
                 return TokenMatch(i, k, whole=True)
             born = _BORN.match(source.view, source.end[k - 1]) if k > i + 1 else None
             if born and not _is_doctor(source, i, k) and (born[1] or TITLES.isdisjoint(source.words[i + 1 : k])):
                 return TokenMatch(i, k - 1, whole=True)
     return None
+
+
+def _is_name(source: SourceText, k: int, name: SourceText) -> bool:
+    """True if a name begins at token `k`."""
+    return k + len(name) <= len(source) and all(source.name(k + n) == name.name(n) for n in range(len(name)))
 
 
 def _is_own(source: SourceText, salutation: int, name: int) -> bool:

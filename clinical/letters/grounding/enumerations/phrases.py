@@ -6,9 +6,10 @@ Every line of `enumerations.tsv` is one phrase: words, gaps and dividing marks, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
@@ -22,6 +23,9 @@ Role = Literal["says", "hints", "not"]
 
 ENDINGS: Final = ("", "e", "en", "er", "em", "es")
 """Endings of an adjective."""
+
+LONGEST_APART: Final = 4
+"""Tokens of a word at most that the text writes apart (`SourceText.merged`)."""
 
 _YEAR = re.compile(r"#(?:19|20)\d\d(?:-|$)")
 """A year or a day, beside which a stroke divides: `(1950/w)`."""
@@ -37,6 +41,23 @@ class Phrase:
     value: str
     role: Role
     elements: tuple[Element, ...]
+    lead: int
+    """Number of the element that is its first word."""
+    head: Words
+    """Its first word."""
+    needs: tuple[tuple[Words, int], ...]
+    """The further words that it must have, and how many tokens behind its first each begins at most."""
+
+    @classmethod
+    def of(cls, field: str, value: str, role: Role, elements: tuple[Element, ...]) -> Phrase:
+        """A phrase with what it is looked for by."""
+        lead, head = next((number, one) for number, one in enumerate(elements) if isinstance(one, Words))
+        needs, reach = [], LONGEST_APART
+        for element in elements[lead + 1 :]:
+            if isinstance(element, Words) and not (element.optional or element.number or element.year):
+                needs.append((element, reach))
+            reach += LONGEST_APART if isinstance(element, Words) else element.most if isinstance(element, Gap) else 0
+        return cls(field, value, role, elements, lead, head, tuple(needs))
 
 
 @lru_cache(maxsize=1)
@@ -69,7 +90,7 @@ def _read(
     for one, stem, form in forms or [(value, "", "")]:
         parts = re.sub(r"@v\b", form, phrase.replace("%", stem)).split()
         row = " ".join(_inflected("|".join(groups.get(word, word) for word in part.split("|"))) for part in parts)
-        yield Phrase(field, one, role, elements_of(row, groups, _key))
+        yield Phrase.of(field, one, role, elements_of(row, groups, _key))
 
 
 def _inflected(part: str) -> str:
@@ -101,37 +122,72 @@ def choices(field: str) -> frozenset[str]:
     return frozenset(words | {"m", "w", "d", "divers"} if field == "patient.geschlecht" else words - LABELS)
 
 
-def matches(source: SourceText, phrase: Phrase, known: dict[Words, list[int]] | None = None) -> Iterator[range]:
-    """Every place of a phrase, as token numbers, in the order of the text. `known`: the places of the first words met
-    so far, for a caller that asks for many phrases of one text, which begin with the same few."""
-    elements = phrase.elements
-    head = next(element for element in elements if isinstance(element, Words))
-    lead = elements.index(head)
-    places = known.get(head) if known is not None else None
-    if places is None:
-        places = _places(source, head)
-        if known is not None:
-            known[head] = places
-    for start in places:
+@cache
+def _affixes() -> Words:
+    """Every beginning and ending by which a phrase is looked for."""
+    every = [words for one in table() for words in (one.head, *(words for words, _ in one.needs))]
+    some = [words for words in every if words.stems or words.endings]
+    stems = dict.fromkeys(stem for words in some for stem in words.stems)
+    endings = dict.fromkeys(ending for words in some for ending in words.endings)
+    numbers, years = (any(each) for each in zip(*((words.number, words.year) for words in some), strict=True))
+    return Words(frozenset(), tuple(stems), tuple(endings), numbers, years)
+
+
+class Standing:
+    """The places of the words of phrases in one text, each looked up once."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self._known: dict[Words, list[int]] = {}
+
+    @cached_property
+    def _indexes(self) -> list[tuple[Mapping[str, list[int]], set[str]]]:
+        """The words of the text, and those broken by a hyphen in one piece; which of them have an affix of a phrase."""
+        return [(index, _affixes().fitting(index)) for index in (self.source.name_places, self.source.merged_places)]
+
+    def places(self, words: Words) -> list[int]:
+        """The tokens at which one of the words begins, in the order of the text."""
+        found = self._known.get(words)
+        if found is None:
+            places = {i for index, _ in self._indexes for word in words.words if word in index for i in index[word]}
+            if words.stems or words.endings:
+                places |= {i for index, some in self._indexes for word in some if words.fits(word) for i in index[word]}
+            found = self._known[words] = sorted(places)
+        return found
+
+    def starts(self, phrase: Phrase) -> Sequence[int]:
+        """The places of a phrase's first word behind which each further word that it must have stands near enough:
+        most phrases fall at that."""
+        starts: Sequence[int] = self.places(phrase.head)
+        for words, reach in phrase.needs:
+            if starts:
+                starts = _before(starts, self.places(words), reach)
+        return starts
+
+
+def _before(starts: Sequence[int], places: Sequence[int], reach: int) -> Sequence[int]:
+    """Those of the tokens behind which one of the places comes within reach."""
+    if not places:
+        return ()
+    after = (bisect_right(places, start) for start in starts)
+    return [start for start, at in zip(starts, after, strict=True) if at < len(places) and places[at] <= start + reach]
+
+
+def matches(standing: Standing, phrase: Phrase) -> Iterator[range]:
+    """Every place of a phrase, as token numbers, in the order of the text."""
+    source, elements, lead = standing.source, phrase.elements, phrase.lead
+    for start in standing.starts(phrase):
         if lead and not divided(source, start, elements[0]):
             continue
-        behind = _fits(source, head, start)
+        behind = _fits(source, phrase.head, start)
         end = _walk(source, elements[lead + 1 :], behind) if behind else None
         if end is not None:
             yield range(start, end)
 
 
-def _places(source: SourceText, head: Words) -> list[int]:
-    indexes = (source.name_places, source.merged_places)
-    places = {i for index in indexes for word in head.words for i in index.get(word, ())}
-    if head.stems or head.endings:
-        places |= {i for index in indexes for word in head.fitting(index) for i in index[word]}
-    return sorted(places)
-
-
 def _fits(source: SourceText, word: Words, i: int) -> int | None:
     """The token number behind the word, written in one piece or broken by a hyphen, or None."""
-    if word.fits(source.names[i]):
+    if word.fits(source.name(i)):
         return i + 1
     return next((behind for joined, behind in source.merged.get(i, ()) if word.fits(joined)), None)
 
