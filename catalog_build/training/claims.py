@@ -119,7 +119,7 @@ class Recipe:
     width: int = 32
     hidden: int = 128
     layers: int = 5
-    epochs: int = 13
+    epochs: int = 10
     framed: int = 30_000
     mixed: int = 6_500
     worded: int = 2_500
@@ -133,12 +133,13 @@ class Network(nn.Module):
     def __init__(self, recipe: Recipe) -> None:
         super().__init__()
         hidden = recipe.hidden
-        self.table = nn.EmbeddingBag(BUCKETS, recipe.width, mode="mean")
+        self.grams = nn.EmbeddingBag(BUCKETS, recipe.width, mode="mean")
+        self.words = nn.Embedding(BUCKETS, recipe.width)
         self.gaps = nn.Embedding(2 * GAPS, BETWEEN)
-        for table in (self.table, self.gaps):
-            nn.init.normal_(table.weight, std=0.3)
+        for table, spread in ((self.grams, 0.3), (self.words, 0.1), (self.gaps, 0.3)):
+            nn.init.normal_(table.weight, std=spread)
         self.words_dropped, self.states_dropped = nn.Dropout(WORDS_DROPPED), nn.Dropout(STATES_DROPPED)
-        self.entry = nn.Linear(recipe.width + DENSE + BESIDES + 2 * BETWEEN, hidden)
+        self.entry = nn.Linear(2 * recipe.width + DENSE + BESIDES + 2 * BETWEEN, hidden)
         self.layers = nn.ModuleList(
             nn.Conv1d(hidden, hidden, 3, padding=1 << number, dilation=1 << number) for number in range(recipe.layers)
         )
@@ -150,8 +151,12 @@ class Network(nn.Module):
     def of(cls, tagger: Tagger, number: int = 0) -> Network:
         """With the weights of one network of a tagger, to be trained further."""
         _, deep, _, hidden = tagger.layers.shape
-        net = cls(Recipe(width=tagger.table.shape[2], hidden=hidden, layers=deep))
-        own = {"table.weight": tagger.table[number], "gaps.weight": tagger.gaps[number]}
+        net = cls(Recipe(width=tagger.grams.shape[2], hidden=hidden, layers=deep))
+        own = {
+            "grams.weight": tagger.grams[number] * tagger.grams_scale[number],
+            "words.weight": tagger.words[number] * tagger.words_scale[number],
+            "gaps.weight": tagger.gaps[number],
+        }
         for name in ("entry", "joint", "last", "mark"):
             own |= {
                 f"{name}.weight": getattr(tagger, name)[number].T,
@@ -166,8 +171,9 @@ class Network(nn.Module):
 
     def forward(self, batch: _Batch) -> tuple[Any, Any]:
         """Logits of the claims of every mention of the batch, and of the places of every word: (texts, words, 3)."""
-        spelled = torch.zeros(*batch.real.shape, self.table.embedding_dim)
-        spelled[batch.real] = self.table(batch.grams, batch.first)
+        spelled = torch.zeros(*batch.real.shape, 2 * self.words.embedding_dim)
+        whole = self.words(batch.grams[batch.first])
+        spelled[batch.real] = torch.cat([self.grams(batch.grams, batch.first), whole], -1)
         spelled = self.words_dropped(spelled * ~batch.hidden[..., None])
         between = self.gaps(batch.gaps + torch.tensor([0, GAPS])).flatten(2)
         there = batch.real[:, None].float()
@@ -185,8 +191,12 @@ class Network(nn.Module):
         """The weights as numpy reads them: a tagger of this network alone."""
         own = {name: value.detach().numpy() for name, value in self.named_parameters()}
         deep = [own[f"layers.{number}.weight"].transpose(2, 1, 0) for number in range(len(self.layers))]
+        (grams, grams_scale), (words, words_scale) = (_as_bytes(own[f"{one}.weight"]) for one in ("grams", "words"))
         return Tagger(
-            table=own["table.weight"][None],
+            grams=grams[None],
+            grams_scale=grams_scale[None],
+            words=words[None],
+            words_scale=words_scale[None],
             gaps=own["gaps.weight"][None],
             entry=own["entry.weight"].T[None].copy(),
             entry_bias=own["entry.bias"][None],
@@ -199,6 +209,12 @@ class Network(nn.Module):
             mark=own["mark.weight"].T[None].copy(),
             mark_bias=own["mark.bias"][None],
         )
+
+
+def _as_bytes(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round a table of rows to bytes, and give the scale of each column."""
+    scale = np.abs(table).max(axis=0) / 127
+    return np.round(table / scale).astype(np.int8), scale
 
 
 class _Batch(NamedTuple):
@@ -255,7 +271,7 @@ def retrained_claims(
     lessons = lessons._replace(real=[*lessons.real, *weight * _labelled(own, states)])
     if not lessons.real:
         return tagger
-    numbers = range(min(TRAINED_FURTHER, len(tagger.table)))
+    numbers = range(min(TRAINED_FURTHER, len(tagger.grams)))
     return Tagger.joined([_numbered(number, lessons, recipe, tagger) for number in numbers])
 
 

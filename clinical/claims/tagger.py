@@ -2,7 +2,7 @@
 of each word whether it stands in a mention.
 
 Each is a convolutional network with growing dilation (Yu and Koltun 2016; residual as in van den Oord et al. 2016) over
-hashed character n-grams of each word, its shape, the marks and gaps around it, the section, and the triggers of the
+each word by itself and its character n-grams, both hashed (Bojanowski et al. 2017), its shape, the marks and gaps around it, the section, and the triggers of the
 table that govern it. A mention is judged by the states of its first and last word and by the verdict of the table; a
 word's state alone says whether it stands outside, begins or continues one (Ramshaw and Marcus 1995). The
 networks differ by the chance of their training alone, and their answers are averaged (Hansen and Salamon 1990). Their
@@ -34,7 +34,7 @@ Numbers = NDArray[np.float32]
 LABELS: Final = ("present", "suspected", "excluded", "history", "family", "other", "hypothetical")
 """Claims of a mention, in the order of the network's outputs."""
 WEIGHTS: Final = "tagger.safetensors"
-FORMAT: Final = "befund-claims-3"
+FORMAT: Final = "befund-claims-4"
 PLACES: Final = 3
 """Places of a word: outside, beginning, continuing a mention."""
 SECTIONS: Final = (
@@ -105,12 +105,16 @@ _COLUMN: Final[Mapping[tuple[str, str], int]] = {name: number for number, name i
 
 @dataclass(frozen=True)
 class Tagger:
-    """The weights of N networks, all float32; E: width of the n-gram table, G: of the table of gaps, H: hidden width,
-    L: layers, each of which sees the word and one on either side, 1, 2, 4, ... words away."""
+    """The weights of N networks, float32 but for both tables, whose rows are bytes times the scale of their column;
+    E: width of a word and of its n-grams, G: of the table of gaps, H: hidden width, L: layers, each of which sees the
+    word and one on either side, 1, 2, 4, ... words away."""
 
-    table: Numbers  # (N, BUCKETS, E)
+    grams: NDArray[np.int8]  # (N, BUCKETS, E): n-grams, of which a word has the mean
+    grams_scale: Numbers  # (N, E)
+    words: NDArray[np.int8]  # (N, BUCKETS, E): words by themselves
+    words_scale: Numbers  # (N, E)
     gaps: Numbers  # (N, 2 * GAPS, G): before a word, behind a word
-    entry: Numbers  # (N, E + DENSE + BESIDES + 2 * G, H)
+    entry: Numbers  # (N, 2 * E + DENSE + BESIDES + 2 * G, H)
     entry_bias: Numbers  # (N, H)
     layers: Numbers  # (N, L, 3 * H, H)
     layers_bias: Numbers  # (N, L, H)
@@ -123,13 +127,14 @@ class Tagger:
 
     def read(self, seen: Seen, columns: Numbers) -> TaggedText:
         """Read a text: its words as they are seen and their columns (`besides`). Linear in the words."""
-        nets, words = len(self.table), len(seen.words)
+        nets, words = len(self.grams), len(seen.words)
         grams, first = seen.grams
-        spelled = np.add.reduceat(self.table[:, grams], first, axis=1)
-        spelled /= np.diff(first, append=len(grams)).astype(np.float32)[:, None]
+        spelled = np.add.reduceat(self.grams[:, grams].astype(np.float32), first, axis=1)
+        spelled *= self.grams_scale[:, None] / np.diff(first, append=len(grams)).astype(np.float32)[:, None]
+        whole = self.words[:, grams[first]] * self.words_scale[:, None]
         between = self.gaps[:, seen.gaps + np.array([0, GAPS])].reshape(nets, words, 2 * self.gaps.shape[2])
         told = np.concatenate([seen.dense, columns], axis=1)
-        known = np.concatenate([spelled, np.broadcast_to(told, (nets, *told.shape)), between], axis=2)
+        known = np.concatenate([spelled, whole, np.broadcast_to(told, (nets, *told.shape)), between], axis=2)
         state = np.maximum(known @ self.entry + self.entry_bias[:, None], 0)
         for number in range(self.layers.shape[1]):
             reached = _reached(state, 1 << number)
@@ -143,16 +148,18 @@ class Tagger:
         return [self.read(seen, columns) for seen, columns in some]
 
     def save(self, path: Path) -> None:
-        """Write one safetensors file, in half precision."""
-        arrays = {one.name: np.ascontiguousarray(getattr(self, one.name).astype(np.float16)) for one in fields(self)}
-        save_file(arrays, path, {"format": FORMAT})
+        """Write one safetensors file, in bytes and half precision."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
+        written = {name: own if own.dtype == np.int8 else own.astype(np.float16) for name, own in arrays.items()}
+        save_file({name: np.ascontiguousarray(own) for name, own in written.items()}, path, {"format": FORMAT})
 
     @classmethod
     def load(cls, path: Path) -> Tagger:
         """Read what `save` wrote. Raises ValueError for weights of another shape."""
         with safe_open(path, framework="numpy") as file:
-            arrays = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             written = (file.metadata() or {}).get("format")
+        arrays = {name: own if own.dtype == np.int8 else own.astype(np.float32) for name, own in arrays.items()}
         found = cls(**arrays) if written == FORMAT and set(arrays) == {one.name for one in fields(cls)} else None
         if found is None or not found._fits():
             remedy = "train it again: python -m catalog_build tagger"
@@ -161,12 +168,14 @@ class Tagger:
 
     def _fits(self) -> bool:
         """True if the arrays have the shapes that the reading asks for."""
-        nets, _, wide = self.table.shape
+        nets, _, wide = self.grams.shape
         between, hidden = self.gaps.shape[2], self.entry.shape[2]
-        entered, judged = wide + DENSE + BESIDES + 2 * between, 2 * hidden + len(LABELS)
+        entered, judged = 2 * wide + DENSE + BESIDES + 2 * between, 2 * hidden + len(LABELS)
         return (
             all(len(getattr(self, one.name)) == nets for one in fields(self))
-            and (self.table.shape[1], self.gaps.shape[1], self.entry.shape[1]) == (BUCKETS, 2 * GAPS, entered)
+            and self.grams.shape[1:] == self.words.shape[1:] == (BUCKETS, wide)
+            and self.grams_scale.shape[1:] == self.words_scale.shape[1:] == (wide,)
+            and (self.gaps.shape[1], self.entry.shape[1]) == (2 * GAPS, entered)
             and self.layers.shape[2:] == (3 * hidden, hidden)
             and (self.joint.shape[1], self.last.shape[1:]) == (judged, (hidden, len(LABELS)))
             and self.mark.shape[1:] == (hidden, PLACES)

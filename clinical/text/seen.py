@@ -18,8 +18,8 @@ from clinical.text.folding import Token, words
 
 Row = TypeVar("Row")
 
-BUCKETS: Final = 8_192
-"""Rows of the table of n-grams; a word with its n-grams is the mean of its rows."""
+BUCKETS: Final = 1 << 15
+"""Rows of the tables of words and of n-grams."""
 MARKS: Final = " ,;:/+\n.()-–?\"'•"
 """Marks between words that are features of a network, before and behind each word."""
 SHAPES: Final = 10
@@ -43,7 +43,7 @@ class Seen:
 
     @property
     def grams(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows of the words' n-grams, one word's behind the other's, and where each word's begin (w,)."""
+        """Rows of each word and of its n-grams, one word's behind the other's, and where each word's begin (w,)."""
         numbers, grams = _each(self.words, _grams)
         sizes = np.array([len(own) for own in grams], dtype=np.int64)[numbers]
         every = np.array([gram for at in numbers.tolist() for gram in grams[at]], dtype=np.int64)

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.search.native.compiled import FLOAT, LETTER, LONG, Floats, Ints, address_of, all_at, fields_of, loops
 
@@ -17,7 +18,7 @@ _SIZES: Final = "networks buckets wide marks between told hidden depth"
 
 
 class _Tagger(ctypes.Structure):
-    _fields_ = fields_of("table gaps entry entry_bias layers layers_bias joint joint_bias", _SIZES)
+    _fields_ = fields_of("grams spelled grams_scale spelled_scale gaps entry entry_bias layers layers_bias joint joint_bias", _SIZES)
 
 
 class _SeenWords(ctypes.Structure):
@@ -25,9 +26,12 @@ class _SeenWords(ctypes.Structure):
 
 
 class TaggingWeights(NamedTuple):
-    """TaggingWeights of N networks, as `clinical.claims.Tagger` has them; `joint` without the rows of the labels."""
+    """Weights of N networks, as `clinical.claims.Tagger` has them; `joint` without the rows of the labels."""
 
-    table: Floats
+    grams: NDArray[np.int8]
+    words: NDArray[np.int8]
+    grams_scale: Floats
+    words_scale: Floats
     gaps: Floats
     entry: Floats
     entry_bias: Floats
@@ -41,15 +45,16 @@ class Tagging:
     """The networks made ready once: their matrices are copied into tiles and kept with their addresses."""
 
     def __init__(self, own: TaggingWeights) -> None:
-        networks, buckets, wide = own.table.shape
+        networks, buckets, wide = own.grams.shape
         _, marks, between = own.gaps.shape
         _, entered, hidden = own.entry.shape
         if hidden % TILE:
             raise ValueError(f"networks {hidden} wide, which is no multiple of {TILE}")
         self._kept = own._replace(entry=_tiled(own.entry), layers=_tiled(own.layers), joint=_joint(own.joint))
-        told = entered - wide - 2 * between
+        told = entered - 2 * wide - 2 * between
         sizes = (networks, buckets, wide, marks, between, told, hidden, own.layers.shape[1])
-        self._struct = _Tagger(*all_at(self._kept, [FLOAT] * len(self._kept)), *sizes)
+        kinds = [own.dtype for own in self._kept]
+        self._struct = _Tagger(*all_at(self._kept, kinds), *sizes)
         self._address, self._shape = ctypes.addressof(self._struct), (networks, hidden)
 
     def read(self, texts: Sequence[Sequence[str]], told: Floats, gaps: Ints) -> list[tuple[Floats, Floats, Floats]]:

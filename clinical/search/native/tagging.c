@@ -116,22 +116,28 @@ static void read_grams(const SeenWords *seen, int64_t buckets, uint8_t *bordered
     first[seen->words] = count;
 }
 
-/* known (words, inputs): the mean of the rows of a word's n-grams, what is told of it, the rows of both gaps. */
+/* known (words, inputs): the mean of the rows of a word and its n-grams, its own row, what is told of it, the rows of
+ * both gaps. Bytes are added up as whole numbers. */
 FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, const int64_t *grams,
                                      const int64_t *first, int64_t number, float *known)
 {
     int64_t wide = net->wide, between = net->between, told = net->told;
-    const float *table = net->table + number * net->buckets * wide, *gaps = net->gaps + number * net->marks * between;
+    const int8_t *table = net->grams + number * net->buckets * wide;
+    const int8_t *spelled = net->spelled + number * net->buckets * wide;
+    const float *scale = net->grams_scale + number * wide, *own_scale = net->spelled_scale + number * wide;
+    const float *gaps = net->gaps + number * net->marks * between;
     for (int64_t word = 0; word < seen->words; word++) {
         int64_t from = first[word], to = first[word + 1];
         memset(known, 0, (size_t)wide * sizeof *known);
         for (int64_t gram = from; gram < to; gram++)
             for (int64_t at = 0; at < wide; at++)
-                known[at] += table[grams[gram] * wide + at];
-        for (int64_t at = 0; at < wide; at++)
-            known[at] /= (float)(to - from);
-        memcpy(known + wide, seen->told + word * told, (size_t)told * sizeof *known);
-        known += wide + told;
+                known[at] += (float)table[grams[gram] * wide + at];
+        for (int64_t at = 0; at < wide; at++) {
+            known[at] *= scale[at] / (float)(to - from);
+            known[wide + at] = (float)spelled[grams[from] * wide + at] * own_scale[at];
+        }
+        memcpy(known + 2 * wide, seen->told + word * told, (size_t)told * sizeof *known);
+        known += 2 * wide + told;
         for (int64_t side = 0; side < 2; side++, known += between)
             memcpy(known, gaps + seen->gaps[2 * word + side] * between, (size_t)between * sizeof *known);
     }
@@ -160,7 +166,7 @@ static void each_alone(const float *known, int64_t words, int64_t wide, const fl
 /* first, last, state (networks, words, hidden): see `TaggedText`. -1 where there is no memory. */
 int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last, float *state)
 {
-    int64_t words = seen->words, wide = net->hidden, inputs = net->wide + net->told + 2 * net->between;
+    int64_t words = seen->words, wide = net->hidden, inputs = 2 * net->wide + net->told + 2 * net->between;
     int64_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, most = inputs > wide ? inputs : wide;
     int64_t letters = seen->start[words], every = words + (LONGEST - SHORTEST + 1) * (letters + 2 * words);
     size_t numbers = (size_t)(filled * (inputs + 2 * wide) + most), pointers = (size_t)(filled * TAPS);

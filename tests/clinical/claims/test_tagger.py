@@ -130,6 +130,6 @@ def test_what_is_saved_is_what_is_loaded_and_other_weights_are_refused(tmp_path)
     shipped.save(tmp_path / "same.safetensors")
     again = Tagger.load(tmp_path / "same.safetensors")
     assert all((getattr(again, one.name) == getattr(shipped, one.name)).all() for one in dataclasses.fields(Tagger))
-    dataclasses.replace(shipped, table=shipped.table[:, :100]).save(tmp_path / "short.safetensors")
+    dataclasses.replace(shipped, grams=shipped.grams[:, :100]).save(tmp_path / "short.safetensors")
     with pytest.raises(ValueError, match="trained for another reading"):
         Tagger.load(tmp_path / "short.safetensors")
