@@ -36,7 +36,7 @@ from clinical.llm import LanguageModel
 from clinical.progress import progress
 from evals.letters.generator import Letter
 from evals.measures.intervals import bootstrap, clusters_of, ratio, rounded
-from evals.measures.results import Row, row
+from evals.measures.results import Row, beside, row
 from evals.rules_model import RulesModel
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
@@ -342,11 +342,7 @@ async def extracted(
 
 def shown(report: FieldCounts, faults: bool) -> str:
     """The report as lines for a person."""
-    lines = [f"{'field':30} precision recall    F1   right wrong missing"]
-    for path, one in {**report.fields, **report.totals()}.items():
-        figures = {each.measure: each.value for each in one.rows(path)}
-        cells = " ".join(f"{figures[name]:9.3f}" if name in figures else f"{'-':>9}" for name in FIGURES)
-        lines.append(f"{path:30} {cells}  " + " ".join(f"{count:6}" for count in one.sums))
+    lines = [beside(report.rows(), FIGURES)]
     causes = Counter(fault.cause for fault in report.faults)
     lines.append("faults: " + ", ".join(f"{cause} {count}" for cause, count in causes.most_common()))
     worst = Counter(one.letter.split("#")[0].split("/")[0] for one in report.faults).most_common(6)

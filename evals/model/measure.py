@@ -37,7 +37,7 @@ from evals.coding.measure import MOST_AT_ONCE
 from evals.coding.targets import settings_for
 from evals.command import CATALOG, JSON, main_of
 from evals.exchange import KeptModel
-from evals.letters.fields import Asked, authored, counted, extracted, generated
+from evals.letters.fields import SINGLE, Asked, authored, counted, extracted, generated
 from evals.letters.generator import letters
 from evals.measures.intervals import mean, ratio
 from evals.measures.paired import changes, pairs_of
@@ -205,7 +205,7 @@ async def _extraction(run: ModelRun, made: ModelReport, model: LanguageModel) ->
         said = await _extracted(own, metered, run.at_once)
         found = counted(own, said)
         rows += [each._replace(set=f"{name}, model: {each.set}") for each in found.rows()]
-        rows += _removed(f"{name}, model", said)
+        rows += _removed(f"{name}, model: {SINGLE}", said)
         rows += row("malformed", name, sum(len(e.calls) for e in metered), float(sum(e.malformed for e in metered)))
         rules = counted(own, await _extracted(own, [RulesModel()] * len(own), run.at_once))
         rows += [each._replace(set=f"{name}, rules: {each.set}") for each in rules.rows()]

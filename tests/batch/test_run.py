@@ -471,14 +471,14 @@ def test_speed_and_memory_are_measured_on_distinct_texts(tmp_path, starter_artif
     assert len(set(texts[:CHUNK])) == CHUNK
     assert all(len(text) < 80 for text in texts)
     assert load(["batch", "--catalog", str(starter_artifact), "--rows", "2500", "--workers", "1", "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result["coded"] == result["rows"] == 2_500
-    assert 0 < result["memory_at_end_mb"] <= result["memory_most_mb"] < 4_000
-    assert result["rows_per_core_second"] > 0
+    found = {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
+    assert {row["n"] for row in found.values()} == {2_500}
+    assert 0 < found["memory_at_end_mb"]["value"] <= found["memory_most_mb"]["value"] < 4_000
+    assert found["rows_per_core_second"]["value"] > 0
 
 
 def test_the_measure_stops_when_the_time_is_over():
     watch = BatchWatch(seconds=0.0)
     with pytest.raises(Enough):
         watch(2_000)
-    assert watch.result(9_000)["coded"] == 2_000
+    assert {row.n for row in watch.rows()} == {2_000}
