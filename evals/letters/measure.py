@@ -24,7 +24,7 @@ import click
 from bentos.models import model_of
 from catalog_build.training.authored import SPLITS
 from clinical.command_line import PATH, paragraphs
-from clinical.letters import DOCUMENTS, messages_for
+from clinical.letters import messages_for
 from clinical.settings import Settings
 from evals.coding.costs import Metered
 from evals.command import JSON, main_of
@@ -75,7 +75,8 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
     elif asked["kind"]:
         rows, said = _as_files(_letters(file, texts, asked), asked)
     elif asked["reviewing"]:
-        rows, said = _review(_letters(file, texts, asked))
+        rows = review.rows_of(_letters(file, texts, asked))
+        said = printed(rows)
     else:
         rows, said = _fields(file, texts, asked, about)
     words = "python -m evals letters" + (f" {file} {texts}" if file else "")
@@ -146,16 +147,6 @@ def _spent(metered: Metered, letters: int) -> dict[str, float]:
     sums = {"calls": len(calls), "tokens_in": sum(one.tokens_in for one in calls)}
     sums |= {"tokens_out": sum(one.tokens_out for one in calls)}
     return {name: round(count / max(1, letters), 3) for name, count in sums.items()}
-
-
-def _review(asked: Sequence[Asked]) -> tuple[list[Row], str]:
-    """Exchanged and true values that the review of a served answer names."""
-    known = [review.AnsweredLetter(one.request.text, DOCUMENTS[one.request.document_type], one.data) for one in asked]
-    rows: list[Row] = []
-    found = review.measured(known)
-    for measure, part, whole in (("exchanged_named", "named", "wrong"), ("true_named", "false_alarms", "true")):
-        rows += row(measure, "as served", found[whole], share(found[part], found[whole]))
-    return rows, printed(rows)
 
 
 def _grounding(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> tuple[list[Row], str]:

@@ -141,8 +141,8 @@ def moved(catalog: Path) -> Iterator[Row]:
 def artifact(catalog: Path) -> Iterator[Row]:
     """The best of three."""
     loads = [bench.fresh_load(catalog) for _ in range(3)]
-    yield from row("load_s", "artifact", len(loads), min(seconds for seconds, _ in loads))
-    yield from row("resident_mb", "artifact", len(loads), max(memory for _, memory in loads))
+    yield from row("load_s", "artifact", len(loads), min(one.seconds for one in loads))
+    yield from row("resident_mb", "artifact", len(loads), max(one.resident for one in loads))
 
 
 @_part("nearest", "flat, HNSW and IVF over the artifact's vectors, by how many there are")
