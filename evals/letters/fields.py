@@ -279,10 +279,10 @@ def authored(split: str) -> list[Asked]:
 
 def generated(letters: Sequence[Letter]) -> list[Asked]:
     """Generated letters, each named by its layout and seed. A title that no slot names is not counted."""
-    return [_asked(letter) for letter in letters]
+    return [_generated(letter) for letter in letters]
 
 
-def _asked(letter: Letter) -> Asked:
+def _generated(letter: Letter) -> Asked:
     request = ExtractRequest(document_type=letter.document_type, text=letter.text)
     data: dict[str, Any] = DOCUMENTS[letter.document_type]().model_dump()
     for key, value in letter.truth.items():

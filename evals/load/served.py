@@ -240,7 +240,7 @@ def at_the_webapp(users: str, clients: int, seconds: float, s3: bool = False) ->
     with rigs.filled(1_000) as there, rigs.vendor(there.environment), ExitStack() as served:
         environment = {**there.environment, **(served.enter_context(rigs.bucket()) if s3 else {})}
         web = served.enter_context(rigs.webapp(environment))
-        given = {"web": web.base, "documents": f"/{there.organization}/fhir/r4/DocumentReference"}
+        given: dict[str, Any] = {"web": web.base, "documents": f"/{there.organization}/fhir/r4/DocumentReference"}
         given |= {"secret": rigs.service_account(there), "providers": list(rigs.PROVIDERS)}
         before = web.cpu_seconds()
         found = run(users.split(","), given, clients, clients, seconds)
