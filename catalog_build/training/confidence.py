@@ -225,11 +225,11 @@ class TextJudge:
 
 
 def confidence_for(
-    index: SearchIndex, unseen: Sequence[tuple[str, int]], indexed: Sequence[tuple[str, int]], seed: int = 0
+    index: SearchIndex, unseen: Sequence[tuple[str, int]], indexed: Sequence[tuple[str, int]]
 ) -> Confidence:
     """Fitted on what others wrote, and on texts of wordings (text, number of the code) that the index has not seen and
     of some that it has."""
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(0)
     some = chance.choice(len(indexed), min(len(indexed), int(len(unseen) * (1 - UNSEEN) / UNSEEN)), replace=False)
     mixture = [*unseen, *(indexed[position] for position in some.tolist())]
     codes: dict[str, set[str]] = {}
@@ -239,9 +239,9 @@ def confidence_for(
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
     reranker = reranker_for(index, written_inputs())
     index.confidence = unfitted(reranker)
-    generated = examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2))
+    generated = examples(index, wordings, accepted, 0, min(TEXTS, len(mixture) // 2))
     fitted = replace(fit_confidence(generated, written_examples(index, written_inputs())), reranker=reranker)
-    return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
+    return with_begun(fitted, begun_examples(index, wordings, accepted, 0))
 
 
 def refitted(index: SearchIndex, written: Sequence[WrittenInput], hidden: int, decay: float) -> Confidence | None:

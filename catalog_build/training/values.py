@@ -219,9 +219,7 @@ def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[t
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
 
 
-def values_left_out(
-    authors: Authors, heads: Iterable[LabelledLetter] = (), nets: int = NETS
-) -> dict[str, tuple[int, int, int]]:
+def values_left_out(authors: Authors, heads: Iterable[LabelledLetter] = ()) -> dict[str, tuple[int, int, int]]:
     """Right, wrong and missing values, by the rules alone and beside the networks; each group of authors by networks of
     the others and of `heads`."""
     sums = {"rules": [0, 0, 0], "values": [0, 0, 0]}
@@ -230,7 +228,7 @@ def values_left_out(
     lessons = [value_lessons(read) for read in known]  # values of its own group alone: none of those that are left out
     of_heads = value_lessons(map(read_letter_by_rules, heads))
     for n, own in enumerate(known):
-        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :], of_heads) for one in other], nets)
+        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :], of_heads) for one in other], NETS)
         for read in own:
             for of, changed in (("rules", {}), ("values", settled(read.features, read.form, tagger))):
                 for field in LEARNED:

@@ -52,7 +52,7 @@ ROUNDS: Final = 5
 LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 
 
-def in_process(catalog: Path, count: int = 200) -> Iterator[Row]:
+def in_process(catalog: Path) -> Iterator[Row]:
     """Milliseconds of a call without HTTP, median: `$expand` with a filter, `$lookup`, `$validate-code`."""
     systems = Systems([Year.of(SearchIndex.load(catalog))])
     codes = _codes(systems.newest.catalog)
@@ -67,12 +67,12 @@ def in_process(catalog: Path, count: int = 200) -> Iterator[Row]:
     }
     for name, call in calls.items():
         spent = []
-        for turn in range(-20, count):
+        for turn in range(-20, CODES):
             began = time.perf_counter()
             call(turn)
             spent.append(1_000 * (time.perf_counter() - began))
         for percent in (50, 99):
-            yield from row(f"ms_p{percent}", name, count, float(np.percentile(spent[20:], percent)))
+            yield from row(f"ms_p{percent}", name, CODES, float(np.percentile(spent[20:], percent)))
 
 
 def over_http(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:

@@ -43,12 +43,12 @@ def binned_error(
     return np.asarray(np.abs(sums).sum(axis=1) / np.maximum(weights @ known, 1), dtype=np.float64)
 
 
-def calibration_error_by_chance(probability: Sequence[float], bins: int = BINS) -> float | None:
+def calibration_error_by_chance(probability: Sequence[float]) -> float | None:
     """The mean error that perfectly calibrated probabilities would show on a sample of this size and shape."""
     if not len(probability):
         return None
     chance, array = np.random.default_rng(SEED), np.asarray(probability, dtype=np.float64)
-    members, total = _members(probability, bins), 0.0
+    members, total = _members(probability, BINS), 0.0
     for _ in range(RESAMPLES // 5):
         total += np.abs((array - (chance.random(len(array)) < array)) @ members).sum() / len(array)
     return round(total / (RESAMPLES // 5), 4)
@@ -60,13 +60,13 @@ def brier(probability: Sequence[float], right: Sequence[bool]) -> Measure | None
     return mean((gaps**2).tolist())
 
 
-def reliability(probability: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[dict[str, Any]]:
+def reliability(probability: Sequence[float], right: Sequence[bool]) -> list[dict[str, Any]]:
     """The bins that hold anything: `low`, `high`, `n`, mean `probability`, and the share `right` with its interval."""
-    array, outcome, number = np.asarray(probability), np.asarray(right, dtype=bool), _bin_of(probability, bins)
+    array, outcome, number = np.asarray(probability), np.asarray(right, dtype=bool), _bin_of(probability, BINS)
     return [
         {
-            "low": round(each / bins, 4),
-            "high": round((each + 1) / bins, 4),
+            "low": round(each / BINS, 4),
+            "high": round((each + 1) / BINS, 4),
             "n": int((number == each).sum()),
             "probability": round(float(array[number == each].mean()), 4),
             "right": share(int(outcome[number == each].sum()), int((number == each).sum())),

@@ -121,9 +121,9 @@ def _mention(given: Mapping[str, object]) -> LabelledMention:
     return LabelledMention(given["start"], given["end"], given["claim"], also[0], (), ())  # type: ignore[arg-type, index]
 
 
-def of_authors(split: str = "report") -> list[JudgedClaim]:
-    """Every mention of the own authors of a split, with the claim that was read."""
-    return [row for author, texts in read(split).items() for row in judged(author, texts)]
+def of_authors() -> list[JudgedClaim]:
+    """Every mention of the own authors kept for reporting, with the claim that was read."""
+    return [row for author, texts in read("report").items() for row in judged(author, texts)]
 
 
 def measured_rows(rows: Sequence[JudgedClaim]) -> Iterator[Row]:
