@@ -83,11 +83,7 @@ def command(
         write_json(out, rows)
     if published:
         publish(leaderboard.joined(leaderboard.read(), rows))
-    print(
-        json.dumps(rows)
-        if as_json
-        else "\n\n".join(leaderboard.tables(rows, split) for split in dict.fromkeys(row["split"] for row in rows))
-    )
+    print(json.dumps(rows) if as_json else leaderboard.tables(rows, split))
     return 0
 
 
