@@ -115,7 +115,7 @@ def frame_of(outcomes: Sequence[Outcome], catalog: Catalog) -> pd.DataFrame:
     for outcome in outcomes:
         example, name = outcome.example, _name_of(outcome)
         seen[name] += 1
-        row = {"id": f"{name}.{seen[name]}", "text": example.query, "kind": example.kind}
+        row: dict[str, Any] = {"id": f"{name}.{seen[name]}", "text": example.query, "kind": example.kind}
         row |= {"codes": sorted(example.codes), "failed": outcome.found is None, "overlap": round(outcome.overlap, 4)}
         row |= {"verbatim": outcome.verbatim, "near": outcome.near, "wordings": outcome.wordings}
         rows.append(row | _scores(outcome, catalog))
