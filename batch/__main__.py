@@ -66,10 +66,10 @@ class Job:
 @click.option("--column", default="text", help="the column of the texts (default: text)")
 @click.option("--id-column", help="the column of the ids (default: the number of the row, from 1)")
 @click.option("--columns", cls=Several, metavar="NAME...", help="input columns that the output keeps, as they are")
-@click.option("--limit", type=int, default=10, help="most codes of a text, 1 to 20 (default: 10)")
+@click.option("--limit", type=click.IntRange(1, 20), default=10, help="most codes of a text (default: 10)")
 @click.option("--keep-text", is_flag=True, help="write the texts into the output as well")
 @click.option("--details", is_flag=True, help="also titles, wordings, places, claims and sides (.parquet)")
-@click.option("--workers", type=int, help="processes (default: one for each core; of a cluster, each that is free)")
+@click.option("--workers", type=click.IntRange(1), help="processes (default: one a core, of a cluster a free one)")
 @click.option("--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, auto, or local")
 def command(**options: Any) -> int:
     """Code a file."""
@@ -95,10 +95,6 @@ def _job(
         raise SettingError("--details writes lists of texts", "an --out that ends in .parquet", "name one")
     if not out.resolve().parent.is_dir():
         raise SettingError(f"there is no folder {out.parent}", "one that exists", "make it")
-    if not 1 <= how["limit"] <= 20:
-        raise SettingError(f"--limit is {how['limit']}", "1 to 20: a search keeps no more", "name another")
-    if how["workers"] is not None and how["workers"] < 1:
-        raise SettingError(f"--workers is {how['workers']}", "at least 1", "name another")
     taken = [name for name in columns if name in OURS]
     if taken:
         remedy = "rename it in the input, or leave it out"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,64 +91,55 @@ def _train(
     """Train encoder, ranking model and confidence from SOURCE; or fine-tune a model of your own; or train an
     artifact's reading further on own annotated texts: train ARTIFACT --texts FILE --out DIR."""
     BuildOptions(train=True, holdout=holdout)
-    if texts:
-        _train_texts(source, texts, out, rounds or 2, **how)
-        return
-    if suggest is not None:
-        _train_suggestions(suggest, out, commonness)
-        return
-    if encoder is not None:
-        _tune(source, encoder, out, holdout or 0, rounds=rounds or 4, rate=rate)
-        return
-    if reading:
-        _train_reading(source, out)
-        return
-    try:
-        from catalog_build.build import WEIGHTS, train_weights
-        from catalog_build.own_synonyms import heard, own_texts, with_everyday
+    with _extra():
+        if texts:
+            _train_texts(source, texts, out, rounds or 2, **how)
+        elif suggest is not None:
+            _train_suggestions(suggest, out, commonness)
+        elif encoder is not None:
+            _tune(source, encoder, out, holdout or 0, rounds=rounds or 4, rate=rate)
+        elif reading:
+            _train_reading(source, out)
+        else:
+            _train_weights(source, out, holdout)
 
-        files = with_everyday(read_source(source))
-        wordings = all_texts(files)
-        weights = train_weights(files, heard(wordings, files.catalog) + own_texts(files, wordings, holdout), holdout)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
+
+def _train_weights(source: Path, out: Path, holdout: int | None) -> None:
+    from catalog_build.build import WEIGHTS, train_weights
+    from catalog_build.own_synonyms import heard, own_texts, with_everyday
+
+    files = with_everyday(read_source(source))
+    wordings = all_texts(files)
+    weights = train_weights(files, heard(wordings, files.catalog) + own_texts(files, wordings, holdout), holdout)
     weights.save(out)
     assert weights.calibration is not None  # noqa: S101 - training gives it
     thresholds, outcome = choose(weights.calibration.probability, weights.calibration.right)
-    if warning := silent_bands(thresholds):
-        click.secho(warning, fg="red", bold=True, err=True)
+    _warn(silent_bands(thresholds))
     click.echo(f"{weights.encoder.name} in {out}; on queries it has not seen: {json.dumps(outcome)}")
     click.echo(f"to ship them: copy the files to {WEIGHTS}, then run {NOTEBOOKS['confidence']} with WRITE = True")
 
 
 def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int, **how: Any) -> None:
-    try:
-        from catalog_build.build import confidence_of
-        from catalog_build.training.own_texts import OwnRecipe, named, report_of, train_on
+    from catalog_build.build import confidence_of
+    from catalog_build.training.own_texts import OwnRecipe, named, report_of, train_on
 
-        recipe = OwnRecipe(rounds=rounds, **how | {"only": how["only"] or FITTED})
-        gained = train_on(artifact, files, out, recipe)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
+    recipe = OwnRecipe(rounds=rounds, **how | {"only": how["only"] or FITTED})
+    gained = train_on(artifact, files, out, recipe)
     if gained:
         click.echo(report_of(gained, len(named(files)), recipe.parts))
     sure = confidence_of(out)
-    if sure and (warning := silent_bands(sure.bounds, "in texts")):
-        click.secho(warning, fg="red", bold=True, err=True)
+    _warn(silent_bands(sure.bounds, "in texts") if sure else "")
     click.echo(f"artifact in {out}; to serve it: BEFUND_CATALOG={out}")
 
 
 def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None:
-    try:
-        from catalog_build.own_synonyms import NOT_LEARNED, own_texts
-        from catalog_build.training.finetuning import tuned
+    from catalog_build.own_synonyms import NOT_LEARNED, own_texts
+    from catalog_build.training.finetuning import tuned
 
-        files = read_source(source)
-        texts = all_texts(files)
-        own = tuple(one for one in own_texts(files, texts, fold) if one.source not in NOT_LEARNED)
-        found = tuned(encoder, texts + own, fold, out, **how)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
+    files = read_source(source)
+    texts = all_texts(files)
+    own = tuple(one for one in own_texts(files, texts, fold) if one.source not in NOT_LEARNED)
+    found = tuned(encoder, texts + own, fold, out, **how)
     click.echo(
         f"model in {out}; of {found.queries} synonyms it was not shown the nearest wording has the right code for "
         f"{found.after:.1%}, before {found.before:.1%}"
@@ -155,14 +148,11 @@ def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None
 
 
 def _train_reading(artifact: Path, out: Path) -> None:
-    try:
-        from catalog_build.build import WEIGHTS
-        from catalog_build.training.reading import train_reading
-        from clinical.reading import CONFIDENCE
+    from catalog_build.build import WEIGHTS
+    from catalog_build.training.reading import train_reading
+    from clinical.reading import CONFIDENCE
 
-        confidence = train_reading(artifact)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
+    confidence = train_reading(artifact)
     out.mkdir(parents=True, exist_ok=True)
     confidence.save(out / CONFIDENCE)
     (out / CONFIDENCE).chmod(0o644)
@@ -179,10 +169,7 @@ def _train_suggestions(artifact: Path, out: Path, commonness: bool) -> None:
     from clinical.reading import SearchIndex
 
     index = index_without(SearchIndex.load(artifact), load_authored(artifact))  # their phrases are learned from
-    try:
-        weights = fitted(index.catalog, index.wordings, index.encoder, commonness)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
+    weights = fitted(index.catalog, index.wordings, index.encoder, commonness)
     out.mkdir(parents=True, exist_ok=True)
     weights.save(out / FILE)
     click.echo(f"weights of suggestions in {out / FILE}; to ship them: copy the file to {WEIGHTS}")
@@ -216,13 +203,11 @@ def _letters(files: tuple[Path, ...]) -> None:
 def _statements(out: Path | None, measure: bool) -> None:
     """Train the models of a letter's statements, of its question, of its entries' parts and words, and of its single
     values on the annotated letters to learn from."""
-    try:
+    with _extra():
         from catalog_build.training import statements
         from catalog_build.training.letters import read_letters
         from catalog_build.training.spans import spans_left_out, train_spans
         from catalog_build.training.values import train_values, values_left_out
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
     authors = read_letters("train")
     heads = [letter for letters in read_letters("heads").values() for letter in letters]
     if measure:
@@ -268,7 +253,7 @@ def _statements(out: Path | None, measure: bool) -> None:
 def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], further: Path | None, **how: Any) -> None:
     """Train the tagger of mentions and claims, from scratch or further: on the labelled texts of the authors to learn
     from, and on texts written from the wordings of an artifact."""
-    try:
+    with _extra():
         from catalog_build.training.authors import parse
         from catalog_build.training.claims import Recipe, train_claims
         from catalog_build.training.reading import material
@@ -279,8 +264,6 @@ def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], further: Path | 
         if texts:
             known = known._replace(texts=[text for file in texts for text in parse(file)])
         tagger = train_claims(known, Recipe(**how), Tagger.load(further) if further else None)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
     tagger.save(out)
     click.echo(f"tagger in {out}; to ship it: copy it to clinical/claims, then fit the confidence: train --reading")
 
@@ -300,26 +283,33 @@ def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], further: Path | 
 def _build(source: Path, out: Path, **given: Any) -> None:
     """Build the artifact from SOURCE."""
     options = BuildOptions(**given)
-    try:
+    with _extra():
         from catalog_build.build import build_artifact, confidence_of
 
         manifest = build_artifact(source, out, options)
-    except ModuleNotFoundError as error:
-        raise _extra_missing(error) from None
     click.echo(report.of_build(manifest, out))
     sure = confidence_of(out)
-    for warning in (silent_bands(manifest.thresholds), silent_bands(sure.bounds, "in texts") if sure else ""):
-        if warning:
-            click.secho(warning, fg="red", bold=True, err=True)
+    _warn(silent_bands(manifest.thresholds))
+    _warn(silent_bands(sure.bounds, "in texts") if sure else "")
     if options.synonyms:
         click.echo(report.of_layers(manifest, out))
 
 
-def _extra_missing(error: ModuleNotFoundError) -> Exception:
-    if (error.name or "").startswith(("catalog_build", "clinical")):
-        return error
-    remedy = "install the extra: pip install 'befund[quality]'"
-    return SettingError(f"the package {error.name} is not installed", "what training needs", remedy)
+def _warn(warning: str) -> None:
+    if warning:
+        click.secho(warning, fg="red", bold=True, err=True)
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Inside, a package of the training that is not installed is a sentence."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith(("catalog_build", "clinical")):
+            raise
+        remedy = "install the extra: pip install 'befund[quality]'"
+        raise SettingError(f"the package {error.name} is not installed", "what training needs", remedy) from None
 
 
 @command.command("show")

@@ -2,7 +2,8 @@
 
 `python -m evals coding --tier N --exchange DIR` asks this model. A question without an answer is written as
 `<hash>.prompt.txt` (everything a model would be sent, word for word), and the call fails; put the model's words,
-nothing else, into `<hash>.answer.json` beside it and run the command again, until no question is left.
+nothing else, into `<hash>.answer.json` beside it and run the command again, until no question is left. `python -m evals
+letters` asks it too (`--write-prompts DIR`, then `--answers DIR`): there the files have the names of the letters.
 
 `python -m evals model` asks a real one and keeps its answers (`KeptModel`), so that a run that was cut goes on.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clinical.errors import ModelUnavailable, SettingError
+from clinical.listed import read_listed
 from clinical.llm import Completion, JsonSchema, LanguageModel, Limits, Message
 
 CHARACTERS_PER_TOKEN: Final = 4
@@ -32,20 +34,21 @@ class ExchangedModel:
     name = "answers-from-files"
     busy = False
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, names: Mapping[str, str] | None = None) -> None:
+        """`names`: of questions, by the first words of the user in them; any other is called by its hash."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder, self._names = folder, names or {}
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """The answer to exactly this question. Raises ModelUnavailable where there is none yet."""
-        asked = prompt_of(messages, schema)
-        name = named(asked)
-        answer = self._folder / f"{name}.answer.json"
-        if not answer.is_file():
+        asked, user = prompt_of(messages, schema), next(one.content for one in messages if one.role == "user")
+        name = self._names.get(user) or named(asked)
+        answer = f"{name}.answer.json"
+        if not (self._folder / answer).is_file():
             form = f"### {schema.name}\n\n" if schema else ""
             (self._folder / f"{name}.prompt.txt").write_text(form + asked, "utf-8")
-            raise ModelUnavailable(f"question {name} is not answered", f"{answer.name}", "answer it and run again")
-        text = answer.read_text("utf-8")
+            raise ModelUnavailable(f"question {name} is not answered", answer, "answer it and run again")
+        text = read_listed(self._folder, answer)
         return Completion(text, estimated_tokens(asked), estimated_tokens(text))
 
     async def health(self) -> bool:

@@ -28,7 +28,7 @@ from clinical.reading import SearchIndex
 from evals.coding.measure import result_of, run
 from evals.coding.targets import SearchTarget
 from evals.command import main_of
-from evals.data.cards import Dataset, read_dataset
+from evals.data.cards import read_dataset
 from evals.letters.generator import letters
 from evals.letters.grounding import labelled, labelled_rows
 from evals.measures.paired import changes, label_changes, pairs_of
@@ -94,18 +94,14 @@ def measured(catalog: Path, queries: Path, parts: Sequence[str]) -> Iterator[tup
     if variants or "reading" in parts:
         index, data = SearchIndex.load(catalog), read_dataset(queries)
         for variant in variants:
-            yield f"{data.about['name']}-{variant}", _coding(index, data, variant)
+            target = SearchTarget(index)
+            outcomes = run(index, data.examples, variant, target)
+            yield f"{data.about['name']}-{variant}", result_of(outcomes, index, data, variant=variant, target=target)
         if "reading" in parts:
             yield "reading", MeasuredResult.of("reading", "make evals", _reading(index), manifest=index.manifest.digest)
     if "letters" in parts:
         rows = labelled_rows(labelled(letters(LETTERS, SEED), TRIES, SEED))
         yield "letters", MeasuredResult.of("letters", "make evals", rows, letters=LETTERS, seed=SEED)
-
-
-def _coding(index: SearchIndex, data: Dataset, variant: str) -> MeasuredResult:
-    target = SearchTarget(index)
-    outcomes = run(index, data.examples, variant, target)
-    return result_of(outcomes, index, data, variant=variant, target=target)
 
 
 def _reading(index: SearchIndex) -> list[Row]:

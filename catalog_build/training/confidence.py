@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ def examples(
     another code of the past with just its wording ("alter Myokardinfarkt") is left out: the grammar does not know if it
     is right."""
     writer, judge = TextWriter(wordings, seed), TextJudge(index, accepted)
-    rows, right, category = [], [], []
+    rows, right, category = list[Vectors](), list[bool](), list[int]()
     written = [writer.write() for _ in range(texts)]
     found = _first_codes(index, [text.text for text in written])
     read = progress(found, "second stage of calibration", "texts read", total=texts)
@@ -109,7 +109,17 @@ def examples(
                 rows.append(own)
                 right.append(verdict)
                 category.append(judge.category(code))
-    return FoundMentions(np.stack(rows), np.array(right), np.array(category), np.array(category) % PARTS)
+    return _mentions(rows, right, category)
+
+
+def _mentions(
+    rows: Sequence[Vectors], right: Sequence[bool], category: Sequence[int], part: Sequence[int] | None = None
+) -> FoundMentions:
+    """Finds as columns; without `part` categories are left out together."""
+    table = np.stack(rows) if rows else np.zeros((0, len(COLUMNS)), dtype=np.float32)
+    of = np.array(category, dtype=np.int64)
+    parts = of % PARTS if part is None else np.array(part, dtype=np.int64)
+    return FoundMentions(table, np.array(right, dtype=bool), of, parts)
 
 
 def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> FoundMentions:
@@ -118,7 +128,7 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     knows. A code is right where the input states it anywhere."""
     sets = sorted({one.source for one in written})
     known = commonness_without(index.catalog, sets)
-    found: list[tuple[Vectors, bool, int, int]] = []
+    found: list[tuple[Any, ...]] = []
     said: list[tuple[str, str]] = []
     told: list[bool] = []
     read = progress(
@@ -134,11 +144,8 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
                 said.append((" ".join(folded_words(one.text[start:end])), code))
                 claim = "history" if own[_HISTORY] else "family" if own[_FAMILY] else "present"
                 told.append(one.says(start, end, claim))
-    rows = np.stack([row for row, _, _, _ in found]) if found else np.zeros((0, len(COLUMNS)), dtype=np.float32)
-    right = np.array([one for _, one, _, _ in found], dtype=bool)
-    category = np.array([one for _, _, one, _ in found], dtype=np.int64)
-    parts = np.array([one for _, _, _, one in found], dtype=np.int64)
-    return FoundMentions(rows, right, category, parts, tuple(said), tuple(told))
+    rows, right, category, part = ([one[at] for one in found] for at in range(4))
+    return _mentions(rows, right, category, part)._replace(said=tuple(said), told=tuple(told))
 
 
 def experienced(found: FoundMentions, before: Experience) -> tuple[FoundMentions, Experience]:
@@ -218,11 +225,11 @@ class TextJudge:
 
 
 def confidence_for(
-    index: SearchIndex, unseen: Sequence[tuple[str, int]], indexed: Sequence[tuple[str, int]], seed: int = 0
+    index: SearchIndex, unseen: Sequence[tuple[str, int]], indexed: Sequence[tuple[str, int]]
 ) -> Confidence:
     """Fitted on what others wrote, and on texts of wordings (text, number of the code) that the index has not seen and
     of some that it has."""
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(0)
     some = chance.choice(len(indexed), min(len(indexed), int(len(unseen) * (1 - UNSEEN) / UNSEEN)), replace=False)
     mixture = [*unseen, *(indexed[position] for position in some.tolist())]
     codes: dict[str, set[str]] = {}
@@ -232,9 +239,9 @@ def confidence_for(
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
     reranker = reranker_for(index, written_inputs())
     index.confidence = unfitted(reranker)
-    generated = examples(index, wordings, accepted, seed, min(TEXTS, len(mixture) // 2))
+    generated = examples(index, wordings, accepted, 0, min(TEXTS, len(mixture) // 2))
     fitted = replace(fit_confidence(generated, written_examples(index, written_inputs())), reranker=reranker)
-    return with_begun(fitted, begun_examples(index, wordings, accepted, seed))
+    return with_begun(fitted, begun_examples(index, wordings, accepted, 0))
 
 
 def refitted(index: SearchIndex, written: Sequence[WrittenInput], hidden: int, decay: float) -> Confidence | None:
@@ -277,9 +284,7 @@ def fitted_on(
         return old
     found, experience = experienced(found, before or Experience())
     own, share = found.rows * _COUNTS, np.ones(len(found.right))
-    blind, network = (_blind(found, own, found.right, share, shape), _network(own, found.right, share, shape))
-    texts = own[:, _PLAIN] == 0
-    bounds = bounds_of(blind[texts], found.right[texts], found.category[texts])
+    network, bounds = _network(own, found.right, share, shape), _bounds(found, own, found.right, share, shape)
     return replace(old, network=network, bounds=bounds, reranker=reranker, experience=experience)
 
 
@@ -290,16 +295,14 @@ def begun_examples(
     codes: those that stop within a word, and whole ones that look so."""
     written = begun_queries(wordings, seed)
     judge = TextJudge(index, accepted)
-    rows, right, category = [], [], []
+    rows, right, category = list[Vectors](), list[bool](), list[int]()
     for (_, key), codes in zip(written, _first_codes(index, [text for text, _ in written]), strict=True):
         for _, _, code, own in codes:
             if is_begun(own[None])[0]:
                 rows.append(own)
                 right.append(code in accepted[key])
                 category.append(judge.category(code))
-    found = np.stack(rows) if rows else np.zeros((0, len(COLUMNS)), dtype=np.float32)
-    of = np.array(category, dtype=np.int64)
-    return FoundMentions(found, np.array(right, dtype=bool), of, of % PARTS)
+    return _mentions(rows, right, category)
 
 
 def with_begun(confidence: Confidence, found: FoundMentions) -> Confidence:
@@ -325,29 +328,29 @@ def fit_confidence(generated: FoundMentions, written: FoundMentions) -> Confiden
     rows = np.concatenate([told.rows, other.rows]) * _COUNTS
     right = np.concatenate([told.right, other.right])
     share = np.concatenate([np.full(len(one.right), GENERATED if one is generated else 1.0) for one in (told, other)])
-    own, blind = len(told.right), _blind(told, rows, right, share)
-    texts = rows[:own, _PLAIN] == 0
-    bounds = bounds_of(blind[texts], told.right[texts], told.category[texts])
+    bounds = _bounds(told, rows, right, share)
     alike = _COUNTS & ~np.isin(COLUMNS, ("common", *OF_EXPERIENCE))
     plain = Regression(*_regression(generated.rows * alike, generated.right))
     return Confidence(_network(rows, right, share), bounds, plain=plain, experience=experience)
 
 
-def _blind(
+def _bounds(
     told: FoundMentions,
     rows: Vectors,
     right: NDArray[np.bool_],
     share: NDArray[np.float64],
     shape: tuple[int, float] = (HIDDEN, DECAY),
-) -> Vectors:
-    """The probability of each of `told`, the first of `rows`, by a network that has not seen the sets of its part."""
+) -> TextThresholds:
+    """The bounds of the bands, cut on `told`, the first of `rows`, each with its probability by a network that has not
+    seen the sets of its part; wordings by themselves are not cut on."""
     blind = np.zeros(len(told.right), dtype=np.float32)
     for part in range(PARTS):
         left = np.flatnonzero(told.part % PARTS == part)
         some = np.setdiff1d(np.arange(len(rows)), left)
         if len(left):
             blind[left] = _network(rows[some], right[some], share[some], shape).probabilities(rows[left])
-    return blind
+    texts = rows[: len(blind), _PLAIN] == 0
+    return bounds_of(blind[texts], told.right[texts], told.category[texts])
 
 
 def _network(

@@ -26,7 +26,7 @@ import json
 import os
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from itertools import combinations
@@ -55,7 +55,7 @@ MAX_TEXT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One line: a text, the codes that are right for it, and codes that are not."""
+    """One line of a file: a text, the codes that are right for it, and codes that are not."""
 
     line: int
     query: str
@@ -63,6 +63,13 @@ class Review:
     rejected: tuple[str, ...]
     reviewer: str | None = None
     date: str | None = None
+    file: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same content has the same id, in whatever file, line or order of codes it comes."""
+        said = [self.query, sorted(self.accepted), sorted(self.rejected), self.reviewer, self.date]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
 def read_reviews(path: Path, catalog: Catalog) -> tuple[list[Review], list[str]]:
@@ -70,7 +77,7 @@ def read_reviews(path: Path, catalog: Catalog) -> tuple[list[Review], list[str]]
     reviews, faults = [], []
     for line, row in _json_rows(path) if path.suffix in (".jsonl", ".ndjson") else _csv_rows(path):
         try:
-            reviews.append(_review(line, row, catalog))
+            reviews.append(replace(_review(line, row, catalog), file=path.name))
         except ValueError as error:
             faults.append(f"{path.name}, line {line}: {error}")
     if not reviews:
@@ -94,8 +101,8 @@ def _review(line: int, row: Any, catalog: Catalog) -> Review:
         raise ValueError("neither an accepted nor a rejected code")
     if both := set(accepted) & set(rejected):
         raise ValueError(f"{', '.join(sorted(both))} both accepted and rejected")
-    said = [str(row[key]) if row.get(key) else None for key in ("reviewer", "date")]
-    return Review(line, " ".join(query.split()), accepted, rejected, *said)
+    reviewer, date = (str(row[key]) if row.get(key) else None for key in ("reviewer", "date"))
+    return Review(line, " ".join(query.split()), accepted, rejected, reviewer, date)
 
 
 def _codes_of(row: dict[str, Any], key: str, catalog: Catalog) -> tuple[str, ...]:
@@ -141,17 +148,13 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
             raise SourceError(path.name, rows.line_num, str(error), "CSV", "save it as CSV again") from None
 
 
-def disagreements(reviews: Sequence[Review]) -> dict[str, list[int]]:
-    """Queries of which one review accepts a code that another rejects, with the lines of all their reviews."""
-    found: dict[str, list[int]] = {}
-    by_query: dict[str, list[Review]] = {}
+def disagreements(reviews: Iterable[Review]) -> set[str]:
+    """Queries of which one review accepts a code that another rejects."""
+    accepted, rejected = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for review in reviews:
-        by_query.setdefault(review.query, []).append(review)
-    for query, own in by_query.items():
-        accepted = {code for review in own for code in review.accepted}
-        if any(accepted & set(review.rejected) for review in own):
-            found[query] = [review.line for review in own]
-    return found
+        accepted[review.query].update(review.accepted)
+        rejected[review.query].update(review.rejected)
+    return {query for query, codes in accepted.items() if codes & rejected[query]}
 
 
 # --- reviews kept by content ------------------------------------------------------------------------------------------
@@ -176,70 +179,39 @@ def _share(hits: int, of: int) -> Share | None:
     return hits / of, float(interval.low), float(interval.high)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptReview:
-    """A review, the file it was first imported from, and the id of its content."""
-
-    id: str
-    file: str
-    review: Review
-
-    @property
-    def place(self) -> str:
-        """File and line of the review, for a person."""
-        return f"{self.file}, line {self.review.line}"
-
-
-def _kept(file: str, review: Review) -> KeptReview:
-    """The same content has the same id, in whatever file, line or order of codes it comes."""
-    said = [review.query, sorted(review.accepted), sorted(review.rejected), review.reviewer, review.date]
-    return KeptReview(hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16], file, review)
-
-
 def side_of(text: str) -> Side:
     """By the words alone: two spellings of one text are on one side."""
     number = int(hashlib.sha256(" ".join(spelled(text)).encode()).hexdigest(), 16)
     return "training" if number % EVALUATED else "evaluation"
 
 
-def read_kept(folder: Path) -> list[KeptReview]:
+def read_kept(folder: Path) -> list[Review]:
     """Every review of the folder, in the order of import; none where nothing was imported yet."""
     path = folder / REVIEWS
     if not path.is_file():
         return []
     try:
-        return [_kept_row(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lists = [{key: tuple(row["review"][key]) for key in ("accepted", "rejected")} for row in rows]
+        return [Review(**row["review"] | own, file=row["file"]) for row, own in zip(rows, lists, strict=True)]
     except (ValueError, TypeError, KeyError):
         raise SourceError(str(path), None, "is no list of reviews", "the file as written", "restore it") from None
 
 
-def _kept_row(row: dict[str, Any]) -> KeptReview:
-    said = row["review"]
-    codes = {key: tuple(said[key]) for key in ("accepted", "rejected")}
-    return KeptReview(row["id"], row["file"], Review(**said | codes))
-
-
-def add_reviews(before: Sequence[KeptReview], file: str, reviews: Iterable[Review]) -> list[KeptReview]:
-    """Append the reviews whose content is new to those kept before."""
-    rows = {each.id: each for each in before}
-    for review in reviews:
-        new = _kept(file, review)
-        rows.setdefault(new.id, new)
-    return list(rows.values())
-
-
-def _write_kept(folder: Path, rows: Iterable[KeptReview]) -> None:
+def _write_kept(folder: Path, rows: Sequence[Review]) -> None:
     """Replace the file in one step."""
-    write_text(folder / REVIEWS, "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows))
+    said = ({name: one for name, one in asdict(row).items() if name != "file"} for row in rows)
+    trees = ({"id": row.id, "file": row.file, "review": own} for row, own in zip(rows, said, strict=True))
+    write_text(folder / REVIEWS, "".join(json.dumps(tree, ensure_ascii=False) + "\n" for tree in trees))
 
 
-def agreement(rows: Iterable[KeptReview]) -> tuple[int, Share | None]:
+def agreement(rows: Iterable[Review]) -> tuple[int, Share | None]:
     """(pairs of named reviewers who coded the same words, [share with the same codes, low, high]); the last review of
     a person counts."""
     said: dict[tuple[str, ...], dict[str, frozenset[str]]] = {}
     for row in rows:
-        if row.review.reviewer:
-            said.setdefault(spelled(row.review.query), {})[row.review.reviewer] = frozenset(row.review.accepted)
+        if row.reviewer:
+            said.setdefault(spelled(row.query), {})[row.reviewer] = frozenset(row.accepted)
     pairs = [one == other for own in said.values() for one, other in combinations(own.values(), 2)]
     return len(pairs), _share(sum(pairs), len(pairs))
 
@@ -341,11 +313,10 @@ def counts_table(counts: Iterable[CodeCount]) -> str:
         if of := _share(right, right + wrong):
             middle, low, high = of
             lines.append(f"{confidence:<10}  {right:>8}  {wrong:>8}  {middle:.2f} ({low:.2f}-{high:.2f})")
-    wrong_codes: dict[str, int] = {}
+    wrong_codes: Counter[str] = Counter()
     for one in rows:
-        if one.rejected:
-            wrong_codes[one.code] = wrong_codes.get(one.code, 0) + one.rejected
-    often = sorted(wrong_codes.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_REJECTED]
+        wrong_codes[one.code] += one.rejected
+    often = sorted((+wrong_codes).items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_REJECTED]
     lines.append("rejected most often: " + (", ".join(f"{code} {number}" for code, number in often) or "none"))
     return "\n".join(lines)
 
@@ -377,8 +348,7 @@ def candidates_of(reviews: Iterable[Review], index: SearchIndex) -> list[Synonym
     """One for each text and code; of reviews that name a diagnosis (see `why_none`)."""
     wordings = _wordings(index)
     found: dict[str, SynonymCandidate] = {}
-    for review in reviews:
-        own = _candidate(review, index, wordings)
+    for own in (_candidate(review, index, wordings) for review in reviews):
         found.setdefault(own.id, own)
     return list(found.values())
 
@@ -546,15 +516,17 @@ def _import(file: Path, catalog: Path, out: Path) -> int:
     if is_counts(file):
         return _import_counts(file, index.catalog, out)
     reviews, faults = read_reviews(file, index.catalog)
-    before = read_kept(out)
-    rows = add_reviews(before, file.name, reviews)
-    if not any(row.review.accepted for row in rows):
+    before, known = read_kept(out), dict[str, Review]()
+    for review in (*before, *reviews):
+        known.setdefault(review.id, review)
+    rows = list(known.values())
+    if not any(row.accepted for row in rows):
         raise SourceError(file.name, None, "no query has an accepted code", "at least one", "review more")
     _write_kept(out, rows)
-    disputed = disagreements([row.review for row in rows])
-    agreed = [row for row in rows if row.review.query not in disputed and row.review.accepted]
-    measured = [row for row in agreed if side_of(row.review.query) == "evaluation"]
-    learnt = [row for row in agreed if side_of(row.review.query) == "training"]
+    disputed = disagreements(rows)
+    agreed = [row for row in rows if row.query not in disputed and row.accepted]
+    measured = [row for row in agreed if side_of(row.query) == "evaluation"]
+    learnt = [row for row in agreed if side_of(row.query) == "training"]
     _write_set(out / SET, measured, index, card=True)
     _write_set(out / TRAINING, learnt, index)
     fresh = _write_candidates(out, learnt, index)
@@ -562,12 +534,13 @@ def _import(file: Path, catalog: Path, out: Path) -> int:
     for fault in [*faults, *left]:
         print(fault, file=sys.stderr)
     pairs, same = agreement(rows)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(each.kind for each in fresh).items())
     agree = f"{pairs} pairs of reviewers, same codes {same[0]:.2f} ({same[1]:.2f}-{same[2]:.2f})" if same else "none"
     print(
         f"{len(reviews)} reviews in {file.name}, {len(rows) - len(before)} of them new, {len(faults)} faults; in all "
         f"{len(rows)}: {len(measured)} for evaluation in {out / SET}, {len(learnt)} for training, "
         f"{len(rows) - len(measured) - len(learnt)} in neither; {len(left)} reasons why not, or why no candidate, by "
-        f"line in {out / DROPPED}; agreement: {agree}; {len(fresh)} candidates ({_kinds(fresh)}): "
+        f"line in {out / DROPPED}; agreement: {agree}; {len(fresh)} candidates ({kinds or 'none'}): "
         f"python -m catalog_build feedback show {out}"
     )
     return 1 if faults else 0
@@ -587,16 +560,11 @@ def _import_counts(file: Path, catalog: Catalog, out: Path) -> int:
     return 1 if faults else 0
 
 
-def _kinds(candidates: Sequence[SynonymCandidate]) -> str:
-    kinds = Counter(each.kind for each in candidates)
-    return ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
-
-
-def _write_set(path: Path, rows: Sequence[KeptReview], index: SearchIndex, card: bool = False) -> None:
+def _write_set(path: Path, rows: Sequence[Review], index: SearchIndex, card: bool = False) -> None:
     """Every query with all codes accepted for it; no file where there is none yet."""
     codes: dict[str, list[str]] = {}
     for row in rows:
-        codes.setdefault(row.review.query, []).extend(row.review.accepted)
+        codes.setdefault(row.query, []).extend(row.accepted)
     if not codes:
         return
     lines = [f"{query}\t{','.join(dict.fromkeys(own))}\n" for query, own in codes.items()]
@@ -614,9 +582,9 @@ def _write_set(path: Path, rows: Sequence[KeptReview], index: SearchIndex, card:
         write_json(path.with_suffix(".card.json"), said)
 
 
-def _write_candidates(out: Path, rows: Sequence[KeptReview], index: SearchIndex) -> list[SynonymCandidate]:
+def _write_candidates(out: Path, rows: Sequence[Review], index: SearchIndex) -> list[SynonymCandidate]:
     """Write the candidate synonyms; those decided before stay decided, also where a later review disputes them."""
-    fresh = candidates_of([row.review for row in rows if not why_none(row.review, index.catalog)], index)
+    fresh = candidates_of([row for row in rows if not why_none(row, index.catalog)], index)
     before = {each.id: each for each in _read_candidates(out)} if (out / CANDIDATES).is_file() else {}
     tree = [asdict(each) | ({"status": before[each.id].status} if each.id in before else {}) for each in fresh]
     known = {each.id for each in fresh}
@@ -625,19 +593,19 @@ def _write_candidates(out: Path, rows: Sequence[KeptReview], index: SearchIndex)
     return fresh
 
 
-def _write_dropped(out: Path, rows: Sequence[KeptReview], disputed: Iterable[str], index: SearchIndex) -> list[str]:
+def _write_dropped(out: Path, rows: Sequence[Review], disputed: set[str], index: SearchIndex) -> list[str]:
     """Reviews that became neither a measured query nor a candidate, by line with the reason and without their text."""
-    found, unclear = list[str](), set(disputed)
+    found = list[str]()
     for row in rows:
         why = ""
-        if row.review.query in unclear:
+        if row.query in disputed:
             why = "one review accepts what another rejects: in neither set until they agree"
-        elif not row.review.accepted:
+        elif not row.accepted:
             why = "no code is accepted: there is no right answer yet"
-        elif side_of(row.review.query) == "training" and (why := why_none(row.review, index.catalog)):
+        elif side_of(row.query) == "training" and (why := why_none(row, index.catalog)):
             why = f"no candidate synonym: {why}"
         if why:
-            found.append(f"{row.place}: {why}")
+            found.append(f"{row.file}, line {row.line}: {why}")
     write_text(out / DROPPED, "place\twhy\n" + "".join(line.replace(": ", "\t", 1) + "\n" for line in found))
     return found
 
@@ -683,19 +651,15 @@ def _deciding(name: str, status: str) -> None:
     @click.option("--catalog", type=PATH, required=True, help="the artifact of the import")
     @click.option("--conflicts", is_flag=True, help="also words that stand under another code")
     def _(folder: Path, ids: Sequence[str], catalog: Path, conflicts: bool) -> None:
-        _decide(folder, ids, status, Catalog.load(catalog / "codes.json"), conflicts)
+        rows = decided(_read_candidates(folder), ids, status, conflicts)
+        lines = synonym_lines(rows, Catalog.load(catalog / "codes.json"))
+        write_json(folder / CANDIDATES, [asdict(each) for each in rows])
+        write_text(folder / SYNONYMS, "".join(f"{line}\n" for line in lines))
+        print(f"{len(set(ids))} {status}; {max(0, len(lines) - 1)} approved synonyms in {folder / SYNONYMS}")
 
 
 _deciding("approve", "approved")
 _deciding("reject", "rejected")
-
-
-def _decide(folder: Path, ids: Sequence[str], status: str, catalog: Catalog, conflicts: bool) -> None:
-    rows = decided(_read_candidates(folder), ids, status, conflicts)
-    lines = synonym_lines(rows, catalog)
-    write_json(folder / CANDIDATES, [asdict(each) for each in rows])
-    write_text(folder / SYNONYMS, "".join(f"{line}\n" for line in lines))
-    print(f"{len(set(ids))} {status}; {max(0, len(lines) - 1)} approved synonyms in {folder / SYNONYMS}")
 
 
 @command.command("queue")
@@ -708,7 +672,7 @@ def _decide(folder: Path, ids: Sequence[str], status: str, catalog: Catalog, con
 def _queue(texts: Path, catalog: Path, folder: Path | None, url: str | None, tier: int, limit: int) -> None:
     """The texts to review next, most useful first, as a CSV that `import` reads once accepted is filled in."""
     index = SearchIndex.load(catalog)
-    reviewed = [row.review.query for row in read_kept(folder)] if folder else []
+    reviewed = [row.query for row in read_kept(folder)] if folder else []
     higher = served_tier(url, tier) if url else None
     rows = csv.writer(sys.stdout, lineterminator="\n")
     rows.writerow(["query", "accepted", "rejected", "times", "shown", "probability", f"tier {tier}", "worth"])

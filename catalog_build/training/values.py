@@ -7,7 +7,7 @@ group of authors by a network of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -219,33 +219,23 @@ def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[t
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
 
 
-def values_left_out(
-    authors: Authors, heads: Iterable[LabelledLetter] = (), nets: int = NETS
-) -> dict[str, tuple[int, int, int]]:
+def values_left_out(authors: Authors, heads: Iterable[LabelledLetter] = ()) -> dict[str, tuple[int, int, int]]:
     """Right, wrong and missing values, by the rules alone and beside the networks; each group of authors by networks of
     the others and of `heads`."""
     sums = {"rules": [0, 0, 0], "values": [0, 0, 0]}
-    for read, others in left_out_values(authors, heads, nets):
-        for of, changed in (("rules", {}), ("values", others)):
-            for field in LEARNED:
-                have = changed[field] if field in changed else value_in(read.form, field)
-                for n, count in enumerate(_compared(read.letter, field, have)):
-                    sums[of][n] += count
-    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
-
-
-def left_out_values(
-    authors: Authors, heads: Iterable[LabelledLetter] = (), nets: int = NETS
-) -> Iterator[tuple[ReadLetter, dict[str, str | None]]]:
-    """Every letter as the rules read it, with what networks of other authors and of `heads` would change."""
     groups = [[letter for each in own.values() for letter in each] for own, _ in groups_of(authors)]
     known = [[*map(read_letter_by_rules, letters)] for letters in groups]
     lessons = [value_lessons(read) for read in known]  # values of its own group alone: none of those that are left out
     of_heads = value_lessons(map(read_letter_by_rules, heads))
     for n, own in enumerate(known):
-        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :], of_heads) for one in other], nets)
+        tagger = _tagger([one for other in (*lessons[:n], *lessons[n + 1 :], of_heads) for one in other], NETS)
         for read in own:
-            yield read, settled(read.features, read.form, tagger)
+            for of, changed in (("rules", {}), ("values", settled(read.features, read.form, tagger))):
+                for field in LEARNED:
+                    have = changed[field] if field in changed else value_in(read.form, field)
+                    for at, count in enumerate(_compared(read.letter, field, have)):
+                        sums[of][at] += count
+    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
 
 
 def _compared(letter: LabelledLetter, field: str, said: str | None) -> tuple[bool, bool, bool]:

@@ -11,28 +11,25 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 import httpx2
 
 from clinical.command_line import PATH, entry, paragraphs
 from deploy.bundle.wheels import BundleError
+from evals.load.servers import answers, free_port, running
 
 INSIDE = "_BEFUND_TRIAL_INSIDE"
 TEXT, CODE = "Arterielle Hypertonie", "I10"
-START_SECONDS, END_SECONDS = 120.0, 15.0
-PLAIN: dict[str, Any] = {"timeout": 30, "follow_redirects": True, "trust_env": False}
 CLOSED = "http://127.0.0.1:9"
 IFF_UP, SIOCGIFFLAGS, SIOCSIFFLAGS = 0x1, 0x8913, 0x8914
 """Linux, netdevice(7)."""
@@ -92,20 +89,19 @@ def _try(folder: Path, home: Path) -> None:
     began = time.perf_counter()
     _run([str(folder / "install.sh"), str(target)], home, environment | {"PYTHON": sys.executable})
     installed = time.perf_counter() - began
-    python = str(target / ".venv" / "bin" / "python")
-    ports = [_free_port(), _free_port()]
-    environment |= {"BEFUND_CATALOG": str(target / "catalog"), "BEFUND_API_PORT": str(ports[0])}
-    environment |= {"BEFUND_WEB_PORT": str(ports[1])}
+    python, api, web = str(target / ".venv" / "bin" / "python"), free_port(), free_port()
+    environment |= {"BEFUND_CATALOG": str(target / "catalog"), "BEFUND_API_PORT": str(api)}
+    environment |= {"BEFUND_WEB_PORT": str(web)}
     key = _run([python, "-m", "bentos", "keys", "create", "--name", "trial"], home, environment).split()[-1]
-    with _server([python, "-m", "bentos", "serve"], home, environment):
-        answer = _patiently(lambda: _coded(ports[0], key))
+    serve = partial(running, environment=environment, folder=home, log=home / "server.log")
+    with serve([python, "-m", "bentos", "serve"], lambda: answers(f"http://127.0.0.1:{api}/api/health")):
+        answer = _coded(api, key)
         coded = time.perf_counter() - began
     if CODE not in answer:
         raise BundleError(f"the text API gave no {CODE} for {TEXT!r}", "the code", answer[-500:])
     _run([python, "-m", "flask", "--app", "webapp", "db", "upgrade"], home, environment)
-    with _server([python, "-m", "webapp", "serve"], home, environment):
-        _patiently(lambda: httpx2.get(f"http://127.0.0.1:{ports[1]}/", **PLAIN).raise_for_status().text)
-    click.echo(f"installed after {installed:.1f} s, first text coded after {coded:.1f} s; the webapp answers")
+    with serve([python, "-m", "webapp", "serve"], lambda: answers(f"http://127.0.0.1:{web}/accounts/login/")):
+        click.echo(f"installed after {installed:.1f} s, first text coded after {coded:.1f} s; the webapp answers")
 
 
 def _run(command: list[str], home: Path, environment: dict[str, str]) -> str:
@@ -115,47 +111,10 @@ def _run(command: list[str], home: Path, environment: dict[str, str]) -> str:
     return done.stdout
 
 
-def _free_port() -> int:
-    """Of this machine. Its own: nothing that ships imports what measures and tests, which have one in common."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def _server(command: list[str], home: Path, environment: dict[str, str]) -> Iterator[None]:
-    """The server while the block runs; it is ended with all that it started, and what it said stands in the error."""
-    log = home / "server.log"
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, cwd=home, env=environment, stdout=out, stderr=out, start_new_session=True)
-        try:
-            yield
-        except BundleError as error:
-            raise BundleError(f"{error}; the server said: {log.read_text('utf-8', 'replace')[-2_000:]}") from None
-        finally:
-            server.send_signal(signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                server.wait(END_SECONDS)
-            with suppress(ProcessLookupError):
-                os.killpg(server.pid, signal.SIGKILL)
-
-
-def _patiently(ask: Callable[[], str]) -> str:
-    """The result of `ask` as soon as the server answers with 200. Raises BundleError after START_SECONDS."""
-    until = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            return ask()
-        except httpx2.HTTPError as error:
-            if time.monotonic() > until:
-                raise BundleError(f"no answer within {START_SECONDS:.0f} s ({error})") from None
-            time.sleep(0.1)
-
-
 def _coded(port: int, key: str) -> str:
     """The stream of events for the text, whole."""
     url, headers = f"http://127.0.0.1:{port}/api/deep-research", {"Authorization": f"Bearer {key}"}
-    return httpx2.post(url, json={"query": TEXT}, headers=headers, **PLAIN).raise_for_status().text
+    return httpx2.post(url, json={"query": TEXT}, headers=headers, timeout=30, trust_env=False).raise_for_status().text
 
 
 main = entry(command, "python -m deploy.bundle.trial")

@@ -98,9 +98,9 @@ def require_loops(folder: Path) -> None:
                 )
 
 
-def gather_language_server(folder: Path, own: Path, packages: Sequence[str], python: str = sys.executable) -> None:
+def gather_language_server(folder: Path, own: Path, packages: Sequence[str]) -> None:
     """The wheels of vLLM's own environment, many gigabytes, and the project's wheel beside them."""
-    _pip(python, "download", "--quiet", "--only-binary", ":all:", "-d", str(folder), *packages)
+    _pip(sys.executable, "download", "--quiet", "--only-binary", ":all:", "-d", str(folder), *packages)
     shutil.copy2(own, folder)
 
 

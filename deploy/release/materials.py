@@ -17,14 +17,13 @@ from deploy.bundle.wheels import ROOT, BundleError
 _PINNED = re.compile(r"(\S+)==(\S+) --hash=sha256:([0-9a-f]{64})")
 
 
-def materials(python: Path, requirements: str, validate: bool = True) -> dict[str, Any]:
+def materials(python: Path, requirements: str) -> dict[str, Any]:
     """The packages of an environment, with the hashes of the wheels they came from. Raises BundleError.
 
     `requirements` are the lines of the bundle's requirements file.
     """
     command = [sys.executable, "-m", "cyclonedx_py", "environment", "--pyproject", str(ROOT / "pyproject.toml")]
     command += ["--mc-type", "application", "--sv", "1.6", "--output-reproducible", "-o", "-", str(python)]
-    command += [] if validate else ["--no-validate"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BundleError(f"cyclonedx-py failed: {done.stderr.strip()[-500:]}")

@@ -12,9 +12,7 @@ from __future__ import annotations
 import datetime
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +26,7 @@ from clinical.reading import SearchIndex
 from evals.benchmark import making, systems
 from evals.benchmark.befund_bench import baselines, leaderboard
 from evals.benchmark.befund_bench.__main__ import Found, measured
-from evals.benchmark.befund_bench.data import CARD, TRIED, checked, texts, tried
+from evals.benchmark.befund_bench.data import CARD, TRIED, TaskRow, checked, texts, tried
 from evals.benchmark.befund_bench.tasks import SPLITS, TASKS
 from evals.command import JSON, main_of
 
@@ -54,75 +52,61 @@ SEARCHED: Final = (TRAIN, CATALOG, NONE)
 @click.option("--make", is_flag=True, help="write the card again; with --out the data into that folder")
 @click.option("--out", type=PATH, help="also write the rows as JSON")
 @JSON
-def command(make: bool, out: Path | None, published: bool, as_json: bool, **asked: Any) -> int:
+def command(
+    catalog: Path | None,
+    tasks: Sequence[str],
+    split: str,
+    trial: bool,
+    make: bool,
+    out: Path | None,
+    published: bool,
+    as_json: bool,
+    **how: Any,
+) -> int:
     """Measure and print."""
-    if asked["trial"] and published:
+    if trial and published:
         raise click.UsageError("--test measures nothing that can be published")
-    with data(out if make else None) as (folder, files):
+    with tempfile.TemporaryDirectory(prefix="befund-bench-") as temporary:
+        folder = out if make and out else Path(temporary)
+        files = making.write(folder)
         if make:
             write_json(CARD, making.made_card(files))
             print(f"{CARD.name} is that of {len(files)} files")
             return 0
-        rows = _asked(folder, asked)
+        if other := checked(folder):
+            raise SettingError(f"{', '.join(other[:3])} are not those of the card", "the card's", "--make")
+        index = SearchIndex.load(catalog or _starter(Path(temporary)))
+        asked = {task: texts(task, split, folder) for task in tasks or TASKS}
+        found = everything(folder, index, {task: tried(rows) if trial else rows for task, rows in asked.items()}, **how)
+    rows = leaderboard.rows_of(found, split, f"{datetime.date.today():%Y-%m-%d}")
     if out:
         write_json(out, rows)
     if published:
         publish(leaderboard.joined(leaderboard.read(), rows))
-    print(
-        json.dumps(rows)
-        if as_json
-        else "\n\n".join(leaderboard.tables(rows, split) for split in dict.fromkeys(row["split"] for row in rows))
-    )
+    print(json.dumps(rows) if as_json else leaderboard.tables(rows, split))
     return 0
 
 
 main = main_of(command, "benchmark")
 
 
-@contextmanager
-def data(folder: Path | None = None) -> Iterator[tuple[Path, dict[str, str]]]:
-    """The folder of the data, made there or in a temporary one, and the checksums of its files."""
-    with tempfile.TemporaryDirectory(prefix="befund-bench-") as temporary:
-        place = folder or Path(temporary)
-        yield place, making.write(place)
+def _starter(folder: Path) -> Path:
+    """The starter catalog, built there."""
+    from catalog_build.build import build_artifact
+    from catalog_build.options import BuildOptions
 
-
-def _asked(folder: Path, asked: dict[str, Any]) -> list[leaderboard.TableRow]:
-    """The rows of what is asked for."""
-    if other := checked(folder):
-        named = ", ".join(islice(other, 3))
-        raise SettingError(f"{named} are not those of the card", "the card's", "--make")
-    found = everything(folder, asked["catalog"], asked["tasks"] or tuple(TASKS), **{
-        name: asked[name] for name in ("split", "encoder", "searched", "trial")
-    })  # fmt: skip
-    return leaderboard.rows_of(found, asked["split"], f"{datetime.date.today():%Y-%m-%d}")
+    build_artifact(STARTER, folder / "starter", BuildOptions())
+    return folder / "starter"
 
 
 def everything(
-    folder: Path,
-    catalog: Path | None,
-    tasks: Sequence[str],
-    split: str = "test",
-    encoder: Path | None = None,
-    searched: str = TRAIN,
-    trial: bool = False,
+    folder: Path, index: SearchIndex, asked: Mapping[str, Sequence[TaskRow]], encoder: Path | None, searched: str
 ) -> Found:
-    """Every system on every task; `searched`: the wordings that the baselines have."""
-    if catalog is None:
-        from catalog_build.build import build_artifact
-        from catalog_build.options import BuildOptions
-
-        with tempfile.TemporaryDirectory(prefix="befund-benchmark-") as built:
-            build_artifact(STARTER, Path(built) / "starter", BuildOptions())
-            return everything(folder, Path(built) / "starter", tasks, split, encoder, searched, trial)
-    index = SearchIndex.load(catalog)
-    name = f"catalog, {len(index.catalog)} codes"
-    trained = searched != CATALOG
+    """Every system on these rows of each task; `searched`: the wordings that the baselines have."""
+    name, trained = f"catalog, {len(index.catalog)} codes", searched != CATALOG
     coding = baselines.of_codes(baselines.train_wordings(folder) if trained else systems.wordings_of(index), encoder)
     found: Found = {}
-    for task in progress(tasks, "benchmark", "tasks"):
-        rows = texts(task, split, folder)
-        rows = tried(rows) if trial else rows
+    for task, rows in progress(asked.items(), "benchmark", "tasks"):
         if searched != NONE:
             own = baselines.systems_of(task, coding, folder)
             found |= measured(task, rows, own, TRAIN if trained or task not in baselines.RANKED else name)

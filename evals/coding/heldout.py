@@ -67,21 +67,17 @@ def command(source: Path, number: int, out: Path, grouped: bool) -> None:
     writer = csv.writer(text, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
     writer.writerows([("query", "codes"), *rows])
     write_text(out, text.getvalue())
-    _card(out, files, number, grouped)
-    print(f"{len(rows)} queries of fold {number} in {out}")
-
-
-main = main_of(command, "heldout")
-
-
-def _card(path: Path, source: Source, number: int, grouped: bool) -> None:
     near = "" if grouped else "; near-duplicates may lie in other folds (--grouped leaves them out)"
     write_card(
-        path, f"fold-{number}{'-grouped' if grouped else ''}", f"icd10gm{source.year}",
+        out, f"fold-{number}{'-grouped' if grouped else ''}", f"icd10gm{files.year}",
         source="synonyms of the source's alphabetical index or Alpha-ID", licence="that of the source",
         about=f"the synonyms of fold {number} with the codes they are coded with",
         faults=(f"wordings of an index, not what people type{near}",),
     )  # fmt: skip
+    print(f"{len(rows)} queries of fold {number} in {out}")
+
+
+main = main_of(command, "heldout")
 
 
 def _apart(chosen: Sequence[Synonym], source: Source, number: int) -> list[Synonym]:

@@ -14,7 +14,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 import click
 
@@ -41,7 +41,7 @@ from evals.data.examples import Example
 from evals.exchange import ExchangedModel
 from evals.measures.intervals import clustered
 from evals.measures.queries import LABELS, rows_of
-from evals.measures.results import ALL, MeasuredResult, Row, row
+from evals.measures.results import ALL, MeasuredResult, Row, beside, printed, row
 from evals.report import tracking
 
 SEED = 2026
@@ -91,7 +91,7 @@ def command(catalog: Path, queries: Path, out: Path | None, keep_texts: bool, as
     target = target_of(asked["where"], index, asked["tier"], asked["concurrency"], model)
     variant = asked["variant"]
     journal = journal_of(out) if out is not None and not isinstance(target, SearchTarget) else None
-    outcomes = run(index, data.examples, variant, target, Way(journal, asked["concurrency"]))
+    outcomes = run(index, data.examples, variant, target, asked["concurrency"], journal)
     more: dict[str, Any] = {"own_synonyms": own_queries(catalog, data.examples)}
     if isinstance(target, TierTarget):
         more["offered"] = offered(target, data.examples, variant)
@@ -137,29 +137,20 @@ def offered(target: TierTarget, examples: Sequence[Example], variant: str) -> li
     return row("offered", ALL, len(pairs), clustered([right for right, _ in pairs], [text for _, text in pairs]))
 
 
-class Way(NamedTuple):
-    """Options of a run. `journal`: file to keep answers in as they come (None: none); `concurrency`: texts at once."""
-
-    journal: Path | None = None
-    concurrency: int = 1
-
-
-ALONE = Way()
-
-
 def run(
     index: SearchIndex,
     examples: Sequence[Example],
     variant: str = "none",
     target: Target | None = None,
-    way: Way = ALONE,
+    concurrency: int = 1,
+    journal: Path | None = None,
 ) -> list[Outcome]:
-    """Ask the target (the index itself if none is given) every query. Whoever interrupts leaves no call under way."""
+    """Ask the target (the index itself if none is given) every query, so many at once. `journal`: file to keep answers
+    in as they come. Whoever interrupts leaves no call under way."""
     nearness, asked = Nearness(index, examples), target or SearchTarget(index)
     texts = [changed(example.query, variant) for example in examples]
     about = asked.about | {"manifest": index.manifest.digest}
-    many = way.concurrency
-    found = journalled(asked, texts, way.journal, about, many) if way.journal else answers(asked, texts, many)
+    found = journalled(asked, texts, journal, about, concurrency) if journal else answers(asked, texts, concurrency)
     bar = progress(examples, "queries", "asked")
     try:
         return [Outcome(example, next(found), *nearness.of(example)) for example in bar]
@@ -189,34 +180,19 @@ def own_queries(catalog: Path, examples: Iterable[Example]) -> int:
     return found
 
 
-WHAT = ("precision", "coverage", "of_all_codes")
-BASIC = ("top_1", "top_10", "top_1_category", "mrr", "recall_10")
+BASIC: Final = ("top_1", "top_10", "top_1_category", "mrr", "recall_10")
+WHAT: Final = ("precision", "coverage", "of_all_codes")
+FURTHER: Final = (
+    "failed", "offered", "f1", "set_precision", "set_recall", "micro_f1", "distance", "calibration_error", "brier",
+    "area_under_risk_coverage",
+)  # fmt: skip
 
 
 def shown(result: MeasuredResult) -> str:
-    """The rows for a person: one line a set of queries, then labels and calibration."""
-    sets = [name for name in result.rows["set"].unique() if result.figure("mrr", name)]
-    lines = [f"{'':28}{'n':>6}  " + "  ".join(f"{name:>21}" for name in BASIC)]
-    for name in sets:
-        n = result.rows[(result.rows["set"] == name) & (result.rows["measure"] == "mrr")]["n"].iloc[0]
-        lines.append(f"{name:28}{n:6}  " + "  ".join(f"{_cell(result, key, name):>21}" for key in BASIC))
-    lines.append(f"failed {int((result.figure('failed') or (0,))[0])}")
-    for name in result.rows[result.rows["measure"] == "high_coverage"]["set"]:
-        for label in LABELS:
-            figures = (_cell(result, f"{label}_{what}", name) for what in WHAT)
-            lines.append(
-                f"{name}: {label:8} first codes right {next(figures)}, on {next(figures)}, of all {next(figures)}"
-            )
-    rest = ("f1", "set_precision", "set_recall", "micro_f1", "distance", "calibration_error", "brier")
-    lines += [f"{name:28}{_cell(result, name)}" for name in (*rest, "area_under_risk_coverage") if result.figure(name)]
-    for name in ("mean over chapters", "mean over wordings"):
-        lines.append(f"{name:28}top-1 {_cell(result, 'top_1', name)}, top-10 {_cell(result, 'top_10', name)}")
-    if result.figure("offered"):
-        lines.append(f"{'right codes on offer':28}{_cell(result, 'offered')}")
+    """The rows for a person: the basic measures of each set, what each label is worth, and further ones over all."""
+    rows = [Row(*one) for one in result.rows[list(Row._fields)].itertuples(index=False)]
+    tables = [beside([one for one in rows if not one.set.startswith(("chapter ", "wordings "))], BASIC)]
+    tables += [beside(rows, [f"{label}_{what}" for what in WHAT]) for label in LABELS]
     named = ("target", "tier", "model", "prompts", "variant")
-    return "\n".join([*lines, ", ".join(f"{key} {result.about[key]}" for key in named if key in result.about)])
-
-
-def _cell(result: MeasuredResult, measure: str, of: str = ALL) -> str:
-    found = result.figure(measure, of)
-    return "-" if found is None else "{:.3f} ({:.3f}-{:.3f})".format(*found)
+    about = ", ".join(f"{key} {result.about[key]}" for key in named if key in result.about)
+    return "\n\n".join([*tables, printed([one for one in rows if one.set == ALL and one.measure in FURTHER]), about])

@@ -115,17 +115,12 @@ def frame_of(outcomes: Sequence[Outcome], catalog: Catalog) -> pd.DataFrame:
     for outcome in outcomes:
         example, name = outcome.example, _name_of(outcome)
         seen[name] += 1
-        row = {
-            "id": f"{name}.{seen[name]}",
-            "text": example.query,
-            "kind": example.kind,
-            "codes": sorted(example.codes),
-        }
-        row |= {"failed": outcome.found is None} | _scores(outcome, catalog)
-        near = {"overlap": round(outcome.overlap, 4), "verbatim": outcome.verbatim, "near": outcome.near}
-        rows.append(row | near | {"wordings": outcome.wordings})
+        row: dict[str, Any] = {"id": f"{name}.{seen[name]}", "text": example.query, "kind": example.kind}
+        row |= {"codes": sorted(example.codes), "failed": outcome.found is None, "overlap": round(outcome.overlap, 4)}
+        row |= {"verbatim": outcome.verbatim, "near": outcome.near, "wordings": outcome.wordings}
+        rows.append(row | _scores(outcome, catalog))
     kinds = {"failed": bool, "rank": float, "probability": float, "category": bool, "chapter": bool}
-    return pd.DataFrame(rows).astype(kinds) if rows else pd.DataFrame(columns=COLUMNS).astype(kinds)
+    return pd.DataFrame(rows, columns=COLUMNS).astype(kinds)
 
 
 def _name_of(outcome: Outcome) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from clinical.errors import SettingError
 from clinical.progress import progress
 from clinical.reading import SearchIndex
-from evals.coding.measure import Way, result_of, run
+from evals.coding.measure import result_of, run
 from evals.coding.outcomes import Outcome
 from evals.coding.targets import SearchTarget, Target, TierTarget, answers, target_of
 from evals.lab.opened import Artifact, Data, data_of, inputs_of, opened
@@ -92,7 +92,7 @@ def evaluate(
             raise SettingError(f"variant {variant!r} of texts with statements", "none", "take it of queries")
         return _of_texts(index, *told, asked, concurrency)
     dataset = data_of(data)
-    outcomes = run(index, dataset.examples, variant, asked, Way(None, concurrency))
+    outcomes = run(index, dataset.examples, variant, asked, concurrency)
     return Evaluation(result_of(outcomes, index, dataset, target=asked, variant=variant), tuple(outcomes), index)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pandas as pd
 
 from clinical.icd import PAIR_NOTE, Catalog, category, covers
 from clinical.progress import progress
-from clinical.reading import Candidate, Mentioned, SearchIndex
+from clinical.reading import Mentioned, SearchIndex, Understood
 from evals.coding.outcomes import Outcome
 from evals.lab.measured import Evaluation, evaluate
 from evals.lab.opened import Artifact, Data
@@ -44,14 +44,6 @@ OF_STATEMENTS: Final = ("error", "words", "span", "rests_on", "said", "read", "k
 """Columns that errors of texts with statements have besides."""
 
 
-class Miss(NamedTuple):
-    """One missed query: its outcome, and tier 1's candidates and mentions in its text."""
-
-    outcome: Outcome
-    candidates: tuple[Candidate, ...]
-    mentions: tuple[Mentioned, ...]
-
-
 def errors(data: Data | Evaluation, catalog: Artifact = None, within: str = "", **options: Any) -> pd.DataFrame:
     """The queries whose first code is not right, the surest on top; of texts with statements every missed statement and
     every wrong code, in the order of the texts.
@@ -71,33 +63,31 @@ def errors(data: Data | Evaluation, catalog: Artifact = None, within: str = "", 
     for outcome in done.outcomes:
         names = [*outcome.example.codes, *([outcome.first.code] if outcome.first else [])]
         if outcome.rank != 1 and _within(index.catalog, names, within):
-            read = index.read(outcome.example.query)
-            rows.append(_row(index, Miss(outcome, read.codes, read.mentions)))
+            rows.append(_row(index, outcome, index.read(outcome.example.query)))
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64", "probability": "float64"})
     return table.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
 
 
-def _row(index: SearchIndex, miss: Miss) -> tuple[Any, ...]:
-    outcome, first, right = miss.outcome, miss.outcome.first, tuple(sorted(miss.outcome.example.codes))
+def _row(index: SearchIndex, outcome: Outcome, read: Understood) -> tuple[Any, ...]:
+    first, right = outcome.first, tuple(sorted(outcome.example.codes))
     found = (first.code,) if first else ()
     said = (first.probability, first.confidence) if first else (None, None)
     return (
         outcome.example.query, right, _titles(index.catalog, right), first.code if first else None,
-        _titles(index.catalog, found), *said, outcome.rank, _cause(index, miss), _notes(index.catalog, right),
-        _notes(index.catalog, found), miss.mentions,
+        _titles(index.catalog, found), *said, outcome.rank, _cause(index, outcome, read), _notes(index.catalog, right),
+        _notes(index.catalog, found), read.mentions,
     )  # fmt: skip
 
 
-def _cause(index: SearchIndex, miss: Miss) -> str:
-    outcome, catalog = miss.outcome, index.catalog
-    right, first = outcome.example.codes, outcome.first
+def _cause(index: SearchIndex, outcome: Outcome, read: Understood) -> str:
+    catalog, right, first = index.catalog, outcome.example.codes, outcome.first
     if outcome.found is None:
         return "failed"
     if not any((code := catalog.get(name)) and code.terminal for name in right):
         return "unknown code"
-    if _claimed(index, miss):
+    if _claimed(index, outcome, read):
         return "claim"
-    if first is not None and (between := _between(catalog, miss, first.code)):
+    if first is not None and (between := _between(catalog, right, first.code, read)):
         return between
     if outcome.rank is not None:
         return "order"
@@ -106,10 +96,9 @@ def _cause(index: SearchIndex, miss: Miss) -> str:
     return "few wordings" if outcome.wordings <= FEW else "other"
 
 
-def _between(catalog: Catalog, miss: Miss, found: str) -> str:
+def _between(catalog: Catalog, right: frozenset[str], found: str, read: Understood) -> str:
     """The relation between the found and the right code; empty for none that the classification knows."""
-    right = miss.outcome.example.codes
-    if _elsewhere(miss, found):
+    if _elsewhere(right, found, read):
         return "another mention"
     if any(_refers(catalog, found, code) or _refers(catalog, code, found) for code in right):
         return "excluded by note"
@@ -124,20 +113,20 @@ def _names(codes: Iterable[Any]) -> set[str]:
     return {code.code for code in codes}
 
 
-def _claimed(index: SearchIndex, miss: Miss) -> bool:
+def _claimed(index: SearchIndex, outcome: Outcome, read: Understood) -> bool:
     """Return True if words that the text excludes, or puts in the past or family, would alone give a right code."""
-    text, right = miss.outcome.example.query, miss.outcome.example.codes
-    shown = {hit.code for hit in miss.outcome.found or () if hit.shown}
-    gone = [one for one in miss.mentions if one.claim in ("excluded", "history", "family")]
+    text, right = outcome.example.query, outcome.example.codes
+    shown = {hit.code for hit in outcome.found or () if hit.shown}
+    gone = [one for one in read.mentions if one.claim in ("excluded", "history", "family")]
     found = index.search_many([text[one.start : one.end] for one in gone], limit=1)
     return any(hit.code in right - shown for hits in found for hit in hits)
 
 
-def _elsewhere(miss: Miss, found: str) -> bool:
+def _elsewhere(right: frozenset[str], found: str, read: Understood) -> bool:
     """Return True when tier 1 also shows the right code, found at other words than the first code."""
-    shown = {one.code: one for one in miss.candidates if one.confidence != "low"}
+    shown = {one.code: one for one in read.codes if one.confidence != "low"}
     own = shown.get(found)
-    others = [shown[code] for code in miss.outcome.example.codes if code in shown]
+    others = [shown[code] for code in right if code in shown]
     return own is not None and any(one.end <= own.start or own.end <= one.start for one in others)
 
 

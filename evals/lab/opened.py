@@ -71,15 +71,17 @@ def inputs_of(data: Data) -> tuple[list[dict[str, Any]], dict[str, Any]] | None:
         path = Path(data).expanduser()
         if path.suffix != ".txt" and not (path.suffix == ".jsonl" and _states(path)):
             return None
-        rows, card = read_inputs(path), read_card(path)
-        about = {"name": card.name, "version": card.version} if card else {"name": path.stem, "version": None}
-        return _some(rows, path.name), about | {"sha256": checksum(path), "rows": len(rows)}
-    given = data.to_dict("records") if isinstance(data, pd.DataFrame) else list(data)
-    if not given or not is_input(given[0]):
-        return None
-    rows = [input_of(_told(row), "the table", number) for number, row in enumerate(given, start=1)]
-    digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, default=str).encode()).hexdigest()
-    return rows, {"name": "table", "version": None, "sha256": digest, "rows": len(rows)}
+        rows, known = read_inputs(path), Dataset([], checksum(path), read_card(path), path.name)
+        if not rows:
+            raise SourceError(path.name, None, "holds no texts with codes", "at least one", "give another")
+    else:
+        given = data.to_dict("records") if isinstance(data, pd.DataFrame) else list(data)
+        if not given or not is_input(given[0]):
+            return None
+        rows = [input_of(_told(row), "the table", number) for number, row in enumerate(given, start=1)]
+        digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False, default=str).encode()).hexdigest()
+        known = Dataset([], digest, None, "table")
+    return rows, known.about | {"rows": len(rows)}
 
 
 def _states(path: Path) -> bool:
@@ -94,12 +96,6 @@ def _states(path: Path) -> bool:
 def _told(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row without the gaps that a table puts where an object has no such field."""
     return {name: value for name, value in row.items() if not (isinstance(value, float) and value != value)}
-
-
-def _some(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    if not rows:
-        raise SourceError(name, None, "holds no texts with codes", "at least one", "give another")
-    return rows
 
 
 def codes_of(value: object) -> frozenset[str]:

@@ -23,7 +23,6 @@ from typing import Literal, NamedTuple
 from clinical.contract import TEXT_MAX, ExtractRequest
 from clinical.errors import SettingError
 from clinical.letters import FileReader, FileRefused, PageText
-from clinical.llm import LanguageModel
 from evals.letters.fields import Asked, FieldCounts, answers, compared
 from evals.letters.printed import (
     Chromium,
@@ -113,13 +112,13 @@ def sets_of(kind: Kind, stack: ExitStack) -> Iterator[FileSet]:
         yield FileSet(f"Chromium, {dpi} dpi", pdfs[1].make, dpi)
 
 
-def measured_as(letters: Sequence[Asked], kind: Kind, model: LanguageModel | None = None) -> dict[str, FileReport]:
-    """Every letter in every way of setting a kind of file, by the name of the way."""
+def measured_as(letters: Sequence[Asked], kind: Kind) -> dict[str, FileReport]:
+    """Every letter in every way of setting a kind of file, read by the rules, by the name of the way."""
     with ExitStack() as stack:
-        return {one.name: _measured(letters, one, kind, model or RulesModel()) for one in sets_of(kind, stack)}
+        return {one.name: _measured(letters, one, kind) for one in sets_of(kind, stack)}
 
 
-def _measured(letters: Sequence[Asked], made: FileSet, kind: Kind, model: LanguageModel) -> FileReport:
+def _measured(letters: Sequence[Asked], made: FileSet, kind: Kind) -> FileReport:
     report = FileReport()
     printed = [made.make(letter.request.text) for letter in letters]
     scans = [scanned(pdf, made.dpi, seed) for seed, pdf in enumerate(printed)] if made.dpi else []
@@ -131,7 +130,7 @@ def _measured(letters: Sequence[Asked], made: FileSet, kind: Kind, model: Langua
         for n, file in read
     ]
     report.values.failed += [letters[n].name for n, file in enumerate(files) if file is None]
-    for (n, file), answer in zip(read, answers(asked, model), strict=True):
+    for (n, file), answer in zip(read, answers(asked, RulesModel()), strict=True):
         if answer is None:
             report.values.failed.append(letters[n].name)
             continue

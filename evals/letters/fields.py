@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from catalog_build.training.letters import read_letters
@@ -36,7 +37,7 @@ from clinical.llm import LanguageModel
 from clinical.progress import progress
 from evals.letters.generator import Letter
 from evals.measures.intervals import bootstrap, clusters_of, ratio, rounded
-from evals.measures.results import Row, row
+from evals.measures.results import Row, beside, row
 from evals.rules_model import RulesModel
 
 LISTS = ("diagnosen", "medikation", "eingriffe", "procedere")
@@ -44,6 +45,7 @@ LOOSE = ("institution", "abteilung", "name", "fragestellung", "strasse", "telefo
 """Endings of paths whose values may differ from the annotation in a few words."""
 SAME_F1, CONTAINED = 0.8, 0.6
 """Two wordings are alike from this F1 of their words on, or where one holds the other with this share of the longer."""
+COUNTED = ("right", "wrong", "missing")
 FIGURES = ("precision", "recall", "f1")
 SINGLE, ENTRIES = "all single values", "all lists"
 
@@ -57,52 +59,6 @@ class Asked(NamedTuple):
     data: Mapping[str, Any]
     accept: Mapping[str, Any]
     hand: str = ""
-
-
-@dataclass
-class Count:
-    """Right, wrong and missing values of one field, letter by letter; `hands`: who wrote which, where that is known."""
-
-    by_letter: dict[str, list[int]] = field(default_factory=dict)
-    hands: Mapping[str, str] = field(default_factory=dict)
-
-    def add(self, letter: str, *, right: int = 0, wrong: int = 0, missing: int = 0) -> None:
-        """Count values of a letter."""
-        own = self.by_letter.setdefault(letter, [0, 0, 0])
-        own[:] = own[0] + right, own[1] + wrong, own[2] + missing
-
-    def table(self) -> NDArray[np.float64]:
-        """(letters, 3): right, wrong, missing."""
-        return np.array(list(self.by_letter.values()) or [[0, 0, 0]], dtype=np.float64)
-
-    @property
-    def sums(self) -> tuple[int, int, int]:
-        """Right, wrong, missing."""
-        right, wrong, missing = (int(one) for one in self.table().sum(axis=0))
-        return right, wrong, missing
-
-    def rows(self, of: str) -> list[Row]:
-        """Precision, recall and F1."""
-        right, wrong, missing = self.sums
-        if not right + wrong + missing:
-            return []
-        drawn, table = self._drawn(), self.table()
-        told, stated = (table @ each for each in ([1, 1, 0], [1, 0, 1]))
-        found = row("precision", of, right + wrong, ratio(table[:, 0].tolist(), told.tolist(), drawn))
-        found += row("recall", of, right + missing, ratio(table[:, 0].tolist(), stated.tolist(), drawn))
-        place = np.unique(drawn, return_inverse=True)[1]
-        both, more = (np.bincount(place, each) for each in (table[:, 0], table @ [2, 1, 1]))
-        f1 = bootstrap(len(both), lambda weights: _divided(2 * (weights @ both), weights @ more))
-        return found + row("f1", of, right + missing, rounded(float(2 * both.sum() / more.sum()), *f1))
-
-    def _drawn(self) -> list[str]:
-        """The unit that is drawn whole, for each letter of the table."""
-        names = list(self.by_letter)
-        return clusters_of(names, [self.hands.get(name) or name for name in names] if self.hands else [""] * len(names))
-
-
-def _divided(part: Any, whole: Any) -> Any:
-    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
 @dataclass(frozen=True)
@@ -123,9 +79,10 @@ class Fault:
 
 @dataclass
 class FieldCounts:
-    """Counts by field, every fault, what grounding removed, and letters that were not answered."""
+    """Values right, wrong and missing, every fault, what grounding removed, and letters that were not answered."""
 
-    fields: dict[str, Count] = field(default_factory=dict)
+    counts: list[tuple[str, str, int, int, int]] = field(default_factory=list)
+    """(letter, field, right, wrong, missing)."""
     faults: list[Fault] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
     removed: list[tuple[str, FieldState]] = field(default_factory=list)
@@ -136,30 +93,56 @@ class FieldCounts:
     kinds: dict[str, str] = field(default_factory=dict)
     """The kind of each letter by an author."""
 
-    def of(self, path: str) -> Count:
-        """The counts of a field, to be added to."""
-        return self.fields.setdefault(path, Count(hands=self.hands))
+    def add(self, letter: str, path: str, *, right: int = 0, wrong: int = 0, missing: int = 0) -> None:
+        """Count values of a field of a letter."""
+        self.counts.append((letter, path, right, wrong, missing))
 
-    def totals(self) -> dict[str, Count]:
-        """All single values, and all lists; of authors also those of each kind of letter where there are two."""
-        sums = {SINGLE: Count(hands=self.hands), ENTRIES: Count(hands=self.hands)}
+    def table(self) -> pd.DataFrame:
+        """The counts with their names."""
+        return pd.DataFrame(self.counts, columns=["letter", "path", *COUNTED])
+
+    def by_field(self) -> pd.DataFrame:
+        """Right, wrong and missing values of each field."""
+        return self.table().groupby("path", sort=False)[list(COUNTED)].sum()
+
+    def sets(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """The counts of all single values and of all lists, of authors also of each kind of letter where there are two,
+        and of each field."""
+        table = self.table()
+        whole, kind = table["path"].isin(LISTS).map({True: ENTRIES, False: SINGLE}), table["letter"].map(self.kinds)
+        yield from ((of, table[whole == of]) for of in (SINGLE, ENTRIES))
         kinds = sorted(set(self.kinds.values()))
-        for kind in kinds if len(kinds) > 1 else ():
-            sums |= {f"{of}, {kind}": Count(hands=self.hands) for of in (SINGLE, ENTRIES)}
-        for path, count in self.fields.items():
-            of = ENTRIES if path in LISTS else SINGLE
-            for letter, (right, wrong, missing) in count.by_letter.items():
-                for name in (of, f"{of}, {self.kinds.get(letter)}"):
-                    if name in sums:
-                        sums[name].add(letter, right=right, wrong=wrong, missing=missing)
-        return sums
+        for name in kinds if len(kinds) > 1 else ():
+            yield from ((f"{of}, {name}", table[(whole == of) & (kind == name)]) for of in (SINGLE, ENTRIES))
+        yield from table.groupby("path", sort=False)
 
     def rows(self) -> list[Row]:
         """Precision, recall and F1 of every field and of all."""
         found = row("failed", SINGLE, len(self.milliseconds) + len(self.failed), float(len(self.failed)))
-        for path, count in {**self.totals(), **self.fields}.items():
-            found += count.rows(path)
+        for of, own in self.sets():
+            by_letter = own.groupby("letter", sort=False)[list(COUNTED)].sum()
+            names = list(by_letter.index)
+            authors = [self.hands.get(name) or name for name in names] if self.hands else [""] * len(names)
+            found += _figures(of, by_letter.to_numpy(float), clusters_of(names, authors))
         return found
+
+
+def _figures(of: str, table: NDArray[np.float64], drawn: Sequence[str]) -> list[Row]:
+    """Precision, recall and F1 of letters (n, 3): right, wrong, missing; `drawn`: what each is drawn with."""
+    right, wrong, missing = (int(one) for one in table.sum(axis=0))
+    if not right + wrong + missing:
+        return []
+    told, stated = (table @ each for each in ([1, 1, 0], [1, 0, 1]))
+    found = row("precision", of, right + wrong, ratio(table[:, 0].tolist(), told.tolist(), drawn))
+    found += row("recall", of, right + missing, ratio(table[:, 0].tolist(), stated.tolist(), drawn))
+    place = np.unique(drawn, return_inverse=True)[1]
+    both, more = (np.bincount(place, each) for each in (table[:, 0], table @ [2, 1, 1]))
+    f1 = bootstrap(len(both), lambda weights: _divided(2 * (weights @ both), weights @ more))
+    return found + row("f1", of, right + missing, rounded(float(2 * both.sum() / more.sum()), *f1))
+
+
+def _divided(part: Any, whole: Any) -> Any:
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
 def normal(value: object) -> str:
@@ -219,37 +202,37 @@ def compared(report: FieldCounts, letter: Asked, got: Mapping[str, Any]) -> None
 
 
 def _single(report: FieldCounts, where: tuple[str, str], have: Any, good: Sequence[Any]) -> None:
-    count, want = report.of(where[1]), good[0]
+    want = good[0]
     wanted = want is not None and None not in good[1:]
     if have is None:
-        count.add(where[0], missing=wanted)
+        report.add(*where, missing=wanted)
     elif any(
         one is not None and (normal(one) == normal(have) or (where[1].endswith(LOOSE) and alike(one, have)))
         for one in good
     ):
-        count.add(where[0], right=1)
+        report.add(*where, right=1)
         return
     else:
-        count.add(where[0], wrong=1, missing=wanted)
+        report.add(*where, wrong=1, missing=wanted)
     if have is not None or wanted:
         report.faults.append(Fault(*where, have, want))
 
 
 def _list(report: FieldCounts, where: tuple[str, str], have: list[str], good: tuple[list[str], list[str]]) -> None:
     want, optional = good
-    count, left = report.of(where[1]), list(want)
+    left = list(want)
     for one in have:
         match = next((other for other in left if alike(other, one)), None)
         if match is not None:
             left.remove(match)
-            count.add(where[0], right=1)
+            report.add(*where, right=1)
         elif not any(alike(other, one) for other in optional) and not (normal(one) and _part(one, want)):
-            count.add(where[0], wrong=1)
+            report.add(*where, wrong=1)
             report.faults.append(Fault(*where, one, None))
     for one in left:
         instead = [other for other in optional if _part(other, [one])]
         if not any(alike(other, given) for other in instead for given in have):
-            count.add(where[0], missing=1)
+            report.add(*where, missing=1)
             report.faults.append(Fault(*where, None, one))
 
 
@@ -279,10 +262,10 @@ def authored(split: str) -> list[Asked]:
 
 def generated(letters: Sequence[Letter]) -> list[Asked]:
     """Generated letters, each named by its layout and seed. A title that no slot names is not counted."""
-    return [_asked(letter) for letter in letters]
+    return [_generated(letter) for letter in letters]
 
 
-def _asked(letter: Letter) -> Asked:
+def _generated(letter: Letter) -> Asked:
     request = ExtractRequest(document_type=letter.document_type, text=letter.text)
     data: dict[str, Any] = DOCUMENTS[letter.document_type]().model_dump()
     for key, value in letter.truth.items():
@@ -342,11 +325,7 @@ async def extracted(
 
 def shown(report: FieldCounts, faults: bool) -> str:
     """The report as lines for a person."""
-    lines = [f"{'field':30} precision recall    F1   right wrong missing"]
-    for path, one in {**report.fields, **report.totals()}.items():
-        figures = {each.measure: each.value for each in one.rows(path)}
-        cells = " ".join(f"{figures[name]:9.3f}" if name in figures else f"{'-':>9}" for name in FIGURES)
-        lines.append(f"{path:30} {cells}  " + " ".join(f"{count:6}" for count in one.sums))
+    lines = [beside(report.rows(), FIGURES)]
     causes = Counter(fault.cause for fault in report.faults)
     lines.append("faults: " + ", ".join(f"{cause} {count}" for cause, count in causes.most_common()))
     worst = Counter(one.letter.split("#")[0].split("/")[0] for one in report.faults).most_common(6)

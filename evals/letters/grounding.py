@@ -77,14 +77,6 @@ class Judged:
     true: int = 0
     removed: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def share_kept(self) -> float:
-        return len(self.kept) / self.invented if self.invented else 0.0
-
-    @property
-    def share_removed(self) -> float:
-        return len(self.removed) / self.true if self.true else 0.0
-
 
 def invented_words(letters: Iterable[Asked], seed: int = 0) -> Judged:
     """Every value of free text and of drugs as it is, and with one invented word inside."""

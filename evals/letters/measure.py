@@ -5,11 +5,11 @@ have annotated (`evals.letters.fields` says their form); `--authors` measures on
 Every letter goes through extraction and grounding as a request does, with the language model of the settings where one
 is set, else with the rules.
 
-`--write-prompts DIR` writes what a language model would be sent instead; `--answers DIR` measures what one answered
-(`evals.letters.replayed`), on the letters that have an answer. `--review` measures what `review` says of values in the
-wrong field: of each true answer with two values exchanged, and of the true ones. `--grounding` measures evidence
-(`evals.letters.grounding`): negatives kept and positives lost. `--as KIND` sets the letters as files by several
-programs first, and judges the boxes of evidence too (`evals.letters.as_files`).
+`--write-prompts DIR` writes what a language model would be sent instead, as `<id>.prompt.txt`; `--answers DIR` measures
+what one answered (`<id>.answer.json`, its words and nothing else), on the letters that have an answer. `--review`
+measures what `review` says of values in the wrong field: of each true answer with two values exchanged, and of the true
+ones. `--grounding` measures evidence (`evals.letters.grounding`): negatives kept and positives lost. `--as KIND` sets
+the letters as files by several programs first, and judges the boxes of evidence too (`evals.letters.as_files`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ import click
 from bentos.models import model_of
 from catalog_build.training.authored import SPLITS
 from clinical.command_line import PATH, paragraphs
-from clinical.letters import DOCUMENTS
+from clinical.letters import messages_for
 from clinical.settings import Settings
 from evals.coding.costs import Metered
 from evals.command import JSON, main_of
-from evals.letters import as_files, replayed, review
+from evals.exchange import ExchangedModel
+from evals.letters import as_files, review
 from evals.letters.fields import Asked, annotated, authored, generated, measured, shown
 from evals.letters.generator import FILES, letters
 from evals.letters.grounding import MEASURES, invented_words, labelled, labelled_rows
@@ -63,9 +64,10 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
     if (file is None) != (texts is None):
         raise click.UsageError("FILE and TEXTS go together")
     if asked["prompts"] is not None:
-        wanted = {one.name: one.request for one in _letters(file, texts, asked)}
-        replayed.write_prompts(wanted, asked["prompts"])
-        print(f"{len(wanted)} prompts written to {asked['prompts']}")
+        wanted = _letters(file, texts, asked)
+        model = exchanged(wanted, asked["prompts"])
+        measured(wanted, model)
+        print(f"{len(model.unanswered())} prompts written to {asked['prompts']}")
         return 0
     about: dict[str, Any] = {"seed": asked["seed"]}
     if asked["grounding"]:
@@ -73,7 +75,8 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
     elif asked["kind"]:
         rows, said = _as_files(_letters(file, texts, asked), asked)
     elif asked["reviewing"]:
-        rows, said = _review(_letters(file, texts, asked))
+        rows = review.rows_of(_letters(file, texts, asked))
+        said = printed(rows)
     else:
         rows, said = _fields(file, texts, asked, about)
     words = "python -m evals letters" + (f" {file} {texts}" if file else "")
@@ -110,9 +113,8 @@ def _fields(
         own = _letters(file, texts, {**asked, "only": (name,)} if name else asked)
         model: Any = metered
         if asked["given"] is not None:
-            kept = set(replayed.answered([one.name for one in own], asked["given"]))
-            own = [one for one in own if one.name in kept]
-            model = replayed.replayed({one.name: one.request for one in own}, asked["given"])
+            own = [one for one in own if (asked["given"] / f"{one.name}.answer.json").is_file()]
+            model = exchanged(own, asked["given"])
         report = measured(own, model, asked["concurrency"])
         rows += [one._replace(set=f"{name}: {one.set}" if name else one.set) for one in report.rows()]
         said.append(f"== {name or file or asked['authors']}: {len(own)} letters\n{shown(report, asked['faults'])}")
@@ -120,6 +122,12 @@ def _fields(
     if metered:
         about |= {"model": metered.name, "per_text": _spent(metered, count)}
     return rows, "\n".join(said)
+
+
+def exchanged(asked: Sequence[Asked], folder: Path) -> ExchangedModel:
+    """A model whose questions and answers lie in a folder under the names of the letters."""
+    names = {messages_for(one.request.document_type, one.request.text)[-1].content: one.name for one in asked}
+    return ExchangedModel(folder, names)
 
 
 def _as_files(letters: Sequence[Asked], asked: dict[str, Any]) -> tuple[list[Row], str]:
@@ -139,16 +147,6 @@ def _spent(metered: Metered, letters: int) -> dict[str, float]:
     sums = {"calls": len(calls), "tokens_in": sum(one.tokens_in for one in calls)}
     sums |= {"tokens_out": sum(one.tokens_out for one in calls)}
     return {name: round(count / max(1, letters), 3) for name, count in sums.items()}
-
-
-def _review(asked: Sequence[Asked]) -> tuple[list[Row], str]:
-    """Exchanged and true values that the review of a served answer names."""
-    known = [review.AnsweredLetter(one.request.text, DOCUMENTS[one.request.document_type], one.data) for one in asked]
-    rows: list[Row] = []
-    found = review.measured(known)
-    for measure, part, whole in (("exchanged_named", "named", "wrong"), ("true_named", "false_alarms", "true")):
-        rows += row(measure, "as served", found[whole], share(found[part], found[whole]))
-    return rows, printed(rows)
 
 
 def _grounding(file: Path | None, texts: Path | None, asked: dict[str, Any]) -> tuple[list[Row], str]:

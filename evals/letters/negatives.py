@@ -260,13 +260,6 @@ def _of_another(chance: random.Random, letter: Letter, other: Letter) -> tuple[s
     return chance.choice(list(values_of(other.truth)))
 
 
-def _wrong_field(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
-    pairs = [("patient.nachname", "absender.name"), ("diagnosen", "medikation"), ("patient.ort", "absender.ort")]
-    path, origin = chance.choice(pairs)
-    value = dict(values_of(letter.truth)).get(origin)
-    return (path, value) if value else None
-
-
 def _without_word(chance: random.Random, letter: Letter, other: Letter) -> tuple[str, str] | None:
     path = chance.choice(tuple(KEYWORDS))
     if path == "patient.geschlecht":
@@ -326,8 +319,6 @@ NEGATIVES: dict[str, Maker] = {
     "value of another letter": _of_another,
     **{name: trap(make) for name, make in TRAPS.items()},
 }
-APART: dict[str, Maker] = {"right value, wrong field": _wrong_field}
-"""Reported apart: the contract does not cover it."""
 
 
 def values_of(truth: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -341,7 +332,7 @@ _DATES = ("dokument.datum", "patient.geburtsdatum", "eingriffe.datum")
 def negatives(kind: str, letters: list[Letter], count: int, seed: int = 0) -> Iterator[Negative]:
     """`count` negatives of a kind; none that happens to be true of its text."""
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
-    maker = {**NEGATIVES, **APART}[kind]
+    maker = NEGATIVES[kind]
     made = 0
     for _ in range(200 * count):
         if made == count:
@@ -361,7 +352,7 @@ def negatives(kind: str, letters: list[Letter], count: int, seed: int = 0) -> It
 
 _ABOUT_MEANING = frozenset(
     ("denied in the letter", "true one denied", "a relative's", "true one of a relative", "list value without its word")
-) | {"list value by implication", "right value, wrong field", *TRAPS}
+) | {"list value by implication", *TRAPS}
 
 
 def _is_true(path: str, value: str, text: str, letter: Letter, other: Letter) -> bool:

@@ -287,15 +287,14 @@ def _typ(text: str) -> str:
 # --- Word -------------------------------------------------------------------------------------------------------------
 
 
-def word_file(text: str, letterhead: bool = False) -> bytes:
-    """A DOCX: rows of several cells one after the other are a table, the letterhead a table without lines."""
+def word_file(text: str) -> bytes:
+    """A DOCX: rows of several cells one after the other are a table."""
     import docx
 
-    sheet = sheet_of(text, letterhead)
     document = docx.Document()
     document.sections[0].footer.paragraphs[0].text = FOOT
     table: list[Row] = []
-    for row in [*sheet.rows, []]:
+    for row in [*rows_of(text), []]:
         if len(row) > 1 or (table and row and row[0].column > 8):
             table.append(row)
             continue

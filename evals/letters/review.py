@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import random
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from clinical.contract import Arztbrief, Zuweisung
-from clinical.letters import field_of, ground, reviewed
+from clinical.letters import DOCUMENTS, ground, reviewed
+from evals.letters.fields import Asked
+from evals.measures.intervals import share
+from evals.measures.results import Row, row
 
 PAIRS: Final = (
     ("patient.nachname", "absender.name"), ("patient.nachname", "empfaenger.name"),
@@ -25,14 +26,6 @@ PAIRS: Final = (
     ("fragestellung", "medikation"), ("eingriffe.bezeichnung", "medikation"),
 )  # fmt: skip
 """Fields whose values could be taken for each other."""
-
-
-class AnsweredLetter(NamedTuple):
-    """A letter with a true answer."""
-
-    text: str
-    document: type[Zuweisung] | type[Arztbrief]
-    truth: Mapping[str, Any]
 
 
 def _get(data: Mapping[str, Any], field: str) -> str | None:
@@ -57,12 +50,12 @@ def _put(data: dict[str, Any], field: str, value: str) -> None:
         data[outer] = value
 
 
-def swapped(answered: AnsweredLetter) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
-    """Every answer in which one pair of values is exchanged: the pair, and the answer."""
+def swapped(truth: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+    """Every answer in which one pair of values of a true one is exchanged: the pair, and the answer."""
     for one, other in PAIRS:
-        first, second = _get(answered.truth, one), _get(answered.truth, other)
+        first, second = _get(truth, one), _get(truth, other)
         if first and second and first.casefold() not in second.casefold() and second.casefold() not in first.casefold():
-            data = copy.deepcopy({key: list(v) if isinstance(v, tuple) else v for key, v in answered.truth.items()})
+            data = copy.deepcopy({key: list(v) if isinstance(v, tuple) else v for key, v in truth.items()})
             _put(data, one, second)
             _put(data, other, first)
             yield (one, other), data
@@ -75,24 +68,20 @@ def _first(field: str) -> str:
     return field
 
 
-def measured(letters: Iterable[AnsweredLetter], swaps: int = 4, seed: int = 0) -> dict[str, Any]:
-    """Of exchanged values that remain, how many are named; of true ones, how many are; both also by field."""
+def rows_of(letters: Iterable[Asked], swaps: int = 4, seed: int = 0) -> list[Row]:
+    """Of exchanged values that remain, how many are named; of true ones, how many are."""
     chance = random.Random(seed)  # noqa: S311 - reproducible, not secret
-    named, kept, alarms, true = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    named = kept = alarms = true = 0
     for one in letters:
-        honest = reviewed(ground(one.truth, one.text, one.document), one.text, one.document)
-        true.update(field_of(evidence.path) for evidence in honest.evidence)
-        alarms.update(field_of(note.path) for note in honest.review)
-        made = list(swapped(one))
+        text, document = one.request.text, DOCUMENTS[one.request.document_type]
+        honest = reviewed(ground(one.data, text, document), text, document)
+        true += len(honest.evidence)
+        alarms += len(honest.review)
+        made = list(swapped(one.data))
         for pair, data in chance.sample(made, min(swaps, len(made))):
-            lied = reviewed(ground(data, one.text, one.document), one.text, one.document)
-            stands = {evidence.path for evidence in lied.evidence}
-            noted = {note.path for note in lied.review}
-            for field in pair:
-                kept[field] += _first(field) in stands
-                named[field] += _first(field) in noted
-    return {
-        "wrong": kept.total(), "named": named.total(), "true": true.total(), "false_alarms": alarms.total(),
-        "by_field": {field: {"wrong": kept[field], "named": named[field], "true": true[field], "alarms": alarms[field]}
-                     for field in sorted({*kept, *alarms})},
-    }  # fmt: skip
+            lied = reviewed(ground(data, text, document), text, document)
+            stands, noted = ({each.path for each in some} for some in (lied.evidence, lied.review))
+            kept += sum(_first(field) in stands for field in pair)
+            named += sum(_first(field) in noted for field in pair)
+    found = row("exchanged_named", "as served", kept, share(named, kept))
+    return found + row("true_named", "as served", true, share(alarms, true))

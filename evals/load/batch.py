@@ -1,16 +1,15 @@
-"""python -m evals load batch --catalog DIR [--rows N] [--seconds S]: texts a second and memory of batch coding.
+"""Texts a second and memory of batch coding (`python -m evals load batch`).
 
 A file of that many short texts is made (wordings of the catalog, cut to one to four words, with small words around
 them, no two of a chunk alike) and coded as `python -m batch` does it, for at most so many seconds. Speed is over
 the time between the first part and the last, without the start; rows_per_core_second divides by the processor time of
-the program and its workers, and so leaves out what else the machine does. Memory is what the program and all its
-workers have for themselves (resident, without the files they map: the index is mapped, and how much of it is resident
-is the system's choice); first when 10,000 rows are done, last when the time is over.
+the program and its workers, and so leaves out what else the machine does. Memory (MB of 10^6 bytes) is what the
+program and all its workers have for themselves (resident, without the files they map: the index is mapped, and how much
+of it is resident is the system's choice); first when SETTLED rows are done, last when the time is over.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import tempfile
 import time
@@ -21,19 +20,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import click
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batch import __main__ as batch
 from batch.files import CHUNK, TextFile
-from batch.workers import cores
-from clinical.command_line import paragraphs
 from clinical.progress import progress
 from clinical.search import map_tensors
-from evals.command import CATALOG, JSON
 from evals.load.servers import over_family, processor_seconds
+from evals.measures.results import Row, row
 
 SEED: Final = 2026
 SETTLED: Final = 10_000
@@ -79,38 +75,23 @@ class BatchWatch:
         if past >= self.seconds:
             raise Enough
 
-    def result(self, rows: int) -> dict[str, float]:
-        """Rows a second and MB; rows are those that fitted into the time."""
+    def rows(self) -> Iterator[Row]:
+        """Rows a second and MB, of the rows that fitted into the time."""
         first, last = self.seen[0], self.seen[-1]
         settled = next((each.memory for each in self.seen if each.rows >= SETTLED), last.memory)
-        speed = (last.rows - first.rows) / max(last.seconds - first.seconds, 1e-9)
-        return {
-            "rows": rows,
-            "coded": last.rows,
-            "rows_per_second": speed,
-            "hours_per_million": 1e6 / max(speed, 1e-9) / 3600,
-            "rows_per_core_second": (last.rows - first.rows) / max(last.processor - first.processor, 1e-9),
-            "memory_at_10000_mb": settled,
-            "memory_at_end_mb": last.memory,
-            "memory_most_mb": max(each.memory for each in self.seen),
-        }
+        coded = last.rows - first.rows
+        for measure, value in (
+            ("rows_per_second", coded / max(last.seconds - first.seconds, 1e-9)),
+            ("rows_per_core_second", coded / max(last.processor - first.processor, 1e-9)),
+            ("memory_settled_mb", settled),
+            ("memory_at_end_mb", last.memory),
+            ("memory_most_mb", max(each.memory for each in self.seen)),
+        ):
+            yield from row(measure, "batch", last.rows, value)
 
 
-@click.command(help=paragraphs(__doc__))
-@CATALOG
-@click.option("--rows", type=int, default=1_000_000, help="rows of the file (default: 1,000,000)")
-@click.option("--seconds", type=float, default=240.0, help="stop after so many (default: 240)")
-@click.option("--workers", type=int, default=cores, help="processes (default: one for each core)")
-@JSON
-def command(catalog: Path, rows: int, seconds: float, workers: int, as_json: bool) -> None:
-    """Measure and print, as lines or as JSON."""
-    result = measure(catalog.resolve(), rows, seconds, workers)
-    lines = "\n".join(f"{name:<20}{value:>14,.1f}" for name, value in result.items())
-    print(json.dumps(result) if as_json else lines)
-
-
-def measure(catalog: Path, rows: int, seconds: float, workers: int) -> dict[str, float]:
-    """All numbers; memory in MB (10^6 bytes)."""
+def measured(catalog: Path, rows: int, seconds: float, workers: int) -> Iterator[Row]:
+    """So many rows, or those that fit into the time."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "texts.parquet"
         write_texts(catalog, source, rows)
@@ -118,7 +99,7 @@ def measure(catalog: Path, rows: int, seconds: float, workers: int) -> dict[str,
         job = batch.Job(TextFile(source), catalog, Path(folder) / "codes.parquet", workers=workers)
         with suppress(Enough):
             batch.run(job, disable=False, each=watch)
-        return {name: round(value, 2) for name, value in watch.result(rows).items()} | {"workers": workers}
+        yield from watch.rows()
 
 
 def write_texts(catalog: Path, path: Path, rows: int) -> None:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import psutil
@@ -183,21 +183,30 @@ def least(search: Callable[[str], object], texts: Sequence[str], rounds: int) ->
 
 
 _LOAD: Final = """
-import sys, time, pathlib
+import pathlib, sys, time
 from clinical.reading import SearchIndex
-began = time.perf_counter()
-index = SearchIndex.load(pathlib.Path(sys.argv[1]))
+began, kept = time.perf_counter(), []
+for folder in sys.argv[1:]:
+    kept.append(SearchIndex.load(pathlib.Path(folder), beside=kept))
 print(time.perf_counter() - began, flush=True)
 sys.stdin.read()
 """
 
 
-def fresh_load(catalog: Path) -> tuple[float, float]:
-    """Seconds to load the artifact after the imports, and the resident memory (MB) then, in a process of its own."""
-    command = [sys.executable, "-c", _LOAD, str(catalog)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+class FreshLoad(NamedTuple):
+    """Seconds to load, and memory then (MB): resident, and without the mapped files that all workers share."""
+
+    seconds: float
+    resident: float
+    own: float
+
+
+def fresh_load(*catalogs: Path) -> FreshLoad:
+    """Load these artifacts in a process of their own, on one core as a served one; the imports do not count."""
+    command, one_core = [sys.executable, "-c", _LOAD, *map(str, catalogs)], {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=one_core) as process:
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         seconds = float(process.stdout.readline())
-        resident = psutil.Process(process.pid).memory_info().rss / 1e6
+        memory = psutil.Process(process.pid).memory_info()
         process.communicate("")
-    return seconds, resident
+    return FreshLoad(seconds, memory.rss / 1e6, (memory.rss - memory.shared) / 1e6)

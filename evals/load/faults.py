@@ -32,7 +32,7 @@ import psutil
 from bentos.keys import KeyLimits, Keys, open_database
 from clinical.settings import ROOT
 from evals.load import rigs
-from evals.load.servers import NotStarted, answers, environment_with, free_port, resident_mb
+from evals.load.servers import NotStarted, answers, awaited, environment_with, free_port, resident_mb
 from evals.measures.results import Row, row
 
 API, WEB = "api.befund.example", "befund.example"
@@ -122,11 +122,8 @@ class Server:
 
     def wait(self) -> None:
         """Until it is ready. Raises NotStarted."""
-        until = time.monotonic() + START_SECONDS
-        while not self.ready():
-            if self.process is None or self.process.poll() is not None or time.monotonic() > until:
-                raise NotStarted(f"{self.name} is not ready: {self.log.read_text('utf-8', 'replace')[-2_000:]}")
-            time.sleep(0.2)
+        if self.process:
+            awaited(self.process, self.ready, self.log, START_SECONDS)
         self.journal.note(f"{self.name} ready")
 
     @property
@@ -189,6 +186,12 @@ class Deployed:
             base_url=base, headers=headers, verify=self.trust, timeout=90, trust_env=False, event_hooks=hooks
         )
 
+    def reached(self) -> bool:
+        """Return True when nginx hands a call on."""
+        with self.client(API) as client, suppress(httpx2.TransportError):
+            return client.get("/api/health").status_code == 200
+        return False
+
 
 @contextmanager
 def deployed(catalog: Path, *, gets_may_be_refused: bool) -> Iterator[Deployed]:
@@ -219,7 +222,7 @@ def deployed(catalog: Path, *, gets_may_be_refused: bool) -> Iterator[Deployed]:
         trust = ssl.create_default_context(cafile=str(folder / "certificate"))
         given = (key, rigs.service_account(there), f"/{there.organization}/fhir/r4/DocumentReference")
         found = Deployed(servers, port, trust, *given, there.environment, journal, gets_may_be_refused)
-        _await_nginx(found, nginx, folder / "nginx.out")
+        awaited(nginx, found.reached, folder / "nginx.out", 30)
         yield found
 
 
@@ -242,19 +245,8 @@ def _webapp(folder: Path, number: int, environment: Mapping[str, str], journal: 
 
 def _certificate(folder: Path) -> None:
     names = f"subjectAltName=DNS:{WEB},DNS:{API},IP:127.0.0.1"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-noenc",
-        "-days",
-        "2",
-    ]
-    command += ["-subj", f"/CN={WEB}", "-addext", names, "-keyout", "key", "-out", "certificate"]
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"]
+    command += ["-days", "2", "-subj", f"/CN={WEB}", "-addext", names, "-keyout", "key", "-out", "certificate"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
@@ -283,18 +275,6 @@ def _configuration(folder: Path, port: int, servers: Sequence[Server]) -> str:
     return text
 
 
-def _await_nginx(there: Deployed, nginx: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + 30
-    with there.client(API) as client:
-        while True:
-            with suppress(httpx2.TransportError):
-                if client.get("/api/health").status_code == 200:
-                    return
-            if nginx.poll() is not None or time.monotonic() > until:
-                raise NotStarted(f"nginx did not start: {log.read_text('utf-8', 'replace')[-2_000:]}")
-            time.sleep(0.1)
-
-
 # --- callers --------------------------------------------------------------------------------------------------------
 
 NUMBERS = itertools.count()
@@ -307,26 +287,25 @@ def _get(path: Callable[[], str], holds: str) -> Callable[[httpx2.Client], str]:
 
     def call(client: httpx2.Client) -> str:
         answer = client.get(path())
-        if answer.status_code == 200 and holds in answer.text:
-            return RIGHT
-        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+        return RIGHT if answer.status_code == 200 and holds in answer.text else _otherwise(answer)
 
     return call
 
 
-def _refused(answer: httpx2.Response) -> bool:
-    """Return True for an error that says so in its caller's form."""
+def _otherwise(answer: httpx2.Response) -> str:
+    """The verdict of an answer that is not the right one: refused in its caller's form, or wrong."""
     form = answer.headers.get("content-type", "").partition(";")[0]
     if answer.status_code in REFUSED and form == PROBLEM:
         REASONS[f"{answer.status_code} {answer.json().get('detail')}"] += 1
-    return answer.status_code in REFUSED and form in (PROBLEM, OUTCOME, "text/html")
+    refused = answer.status_code in REFUSED and form in (PROBLEM, OUTCOME, "text/html")
+    return REFUSAL if refused else f"status {answer.status_code}"
 
 
 def _coded(client: httpx2.Client) -> str:
     """A text to its codes, read to the end of the stream."""
     answer = client.post("/api/deep-research", json={"query": "Arterielle Hypertonie"})
     if answer.status_code != 200:
-        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+        return _otherwise(answer)
     events = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
     if not events or events[-1].get("type") not in ("result", "status"):
         return "a stream without an end"
@@ -338,7 +317,7 @@ def _extracted(client: httpx2.Client) -> str:
     """A letter to its fields."""
     answer = client.post("/api/documents/extract", json={"document_type": "arztbrief", "text": LETTER})
     if answer.status_code != 200:
-        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+        return _otherwise(answer)
     return RIGHT if answer.json()["data"]["diagnosen"] == ["Arterielle Hypertonie"] else "other fields"
 
 
@@ -352,7 +331,7 @@ def _store(there: Deployed) -> Callable[[httpx2.Client], str]:
             there.newest = answer.headers["location"].partition("/_history")[0].rpartition("/")[2]
             there.stored.add(title)
             return RIGHT
-        return REFUSAL if _refused(answer) else f"status {answer.status_code}"
+        return _otherwise(answer)
 
     return call
 

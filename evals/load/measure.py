@@ -26,13 +26,12 @@ from typing import Any
 import click
 import numpy as np
 
+from batch.workers import cores
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.settings import ROOT
 from evals.command import CATALOG, main_of
-from evals.load import bench, faults, hostile, moves, served, terminology
-from evals.load.batch import command as batch
+from evals.load import batch, bench, faults, hostile, moves, served, slow_texts, terminology
 from evals.load.servers import NotStarted, free_port, over_family
-from evals.load.slow_texts import command as slow_texts
 from evals.measures.results import MeasuredResult, Row, printed, row
 
 GREETING = "Befund is up."
@@ -45,8 +44,6 @@ def command() -> None:
     """Time and memory."""
 
 
-command.add_command(batch, "batch")
-command.add_command(slow_texts, "slow-texts")
 AGAINST = click.option("--against", type=PATH, help="a checkout of other code, measured in turns")
 
 
@@ -114,6 +111,24 @@ def tiers(catalog: Path, count: int) -> Iterator[Row]:
             yield from row(f"own_p{percent}_ms", f"tier {tier}", len(times), float(np.percentile(times, percent)))
 
 
+@_part("batch", "texts a second and memory of batch coding")
+@CATALOG
+@click.option("--rows", type=int, default=1_000_000, show_default=True, help="of the file")
+@click.option("--seconds", type=float, default=240.0, show_default=True, help="stop after so many")
+@click.option("--workers", type=int, default=cores, help="processes (one for each core)")
+def coded(catalog: Path, rows: int, seconds: float, workers: int) -> Iterator[Row]:
+    """See `batch.measured`."""
+    return batch.measured(catalog.resolve(), rows, seconds, workers)
+
+
+@_part("slow-texts", "texts made to be slow, against an ordinary one; status 1 when one takes more than the limit")
+@CATALOG
+@click.option("--limit", default=slow_texts.WORST, show_default=True, help="times an ordinary text that is still good")
+def slowed(catalog: Path, limit: float) -> Iterator[Row]:
+    """See `slow_texts.measured`."""
+    return slow_texts.measured(catalog, limit)
+
+
 @_part("moves", "calls and returns between files of the search, and the files")
 @CATALOG
 def moved(catalog: Path) -> Iterator[Row]:
@@ -126,8 +141,8 @@ def moved(catalog: Path) -> Iterator[Row]:
 def artifact(catalog: Path) -> Iterator[Row]:
     """The best of three."""
     loads = [bench.fresh_load(catalog) for _ in range(3)]
-    yield from row("load_s", "artifact", len(loads), min(seconds for seconds, _ in loads))
-    yield from row("resident_mb", "artifact", len(loads), max(memory for _, memory in loads))
+    yield from row("load_s", "artifact", len(loads), min(one.seconds for one in loads))
+    yield from row("resident_mb", "artifact", len(loads), max(one.resident for one in loads))
 
 
 @_part("nearest", "flat, HNSW and IVF over the artifact's vectors, by how many there are")

@@ -283,10 +283,30 @@ def vacuum_seconds(there: Filled) -> tuple[int, float]:
 
 
 def _fill(database: str, organization: str, documents: int) -> tuple[str, tuple[str, ...]]:
-    """An organization with a member, a token, patients and documents spread evenly over a year; the token's text."""
+    """An organization with a member, a token, patients and documents spread evenly over a year; the token's text, and
+    some patients."""
     secret, token_id, user = secrets.token_urlsafe(32), secrets.token_hex(6), str(uuid.uuid4())
     patients = [str(uuid.uuid4()) for _ in range(max(1, documents // OF_A_PATIENT))]
-    _fill_postgresql(database, organization, _people(organization, user, token_id, secret), patients, documents)
+    values = {"place": organization, "patients": patients, "people": len(patients), "newest": NEWEST - 1,
+              "last": documents - 1, "step": DAYS * DAY // documents, "every": max(2, documents // HITS), "kind": KIND,
+              "details": DETAILS, "system": SYSTEM, "value": VALUE}  # fmt: skip
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("SET synchronous_commit = off")
+        for table, row in _people(organization, user, token_id, secret):
+            marks = ", ".join(f"%({name})s" for name in row)
+            connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608 - our names
+        connection.execute(
+            "INSERT INTO patient (id, organization_id, stored_at, resource)"
+            " SELECT id, %s, 0, '{}' FROM unnest(%s::uuid[]) id",
+            (organization, patients),
+        )
+        with _without_indexes(connection):
+            for statement in _FILL:
+                connection.execute(statement, values)
+        for number in range(OTHERS):
+            other = {"place": organization, "other": str(uuid.uuid4()), "name": f"Nachbar {number}"}
+            for statement in _NEIGHBOUR:
+                connection.execute(statement, other)
     return f"bfa_{token_id}_{secret}", tuple(patients[:50])
 
 
@@ -301,32 +321,6 @@ def _people(organization: str, user: str, token_id: str, secret: str) -> list[tu
         ("access_token", {"id": token_id, "user_id": user, "name": "", "created_at": when,
                           "secret_sha256": hashlib.sha256(secret.encode()).digest(), "expires_at": 2**52}),
     ]  # fmt: skip
-
-
-def _fill_postgresql(
-    database: str, organization: str, people: list[tuple[str, dict[str, object]]], patients: list[str], documents: int
-) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("SET synchronous_commit = off")
-        for table, row in people:
-            marks = ", ".join(f"%({name})s" for name in row)
-            connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608 - our names
-        connection.execute(
-            "INSERT INTO patient (id, organization_id, stored_at, resource)"
-            " SELECT id, %s, 0, '{}' FROM unnest(%s::uuid[]) id",
-            (organization, patients),
-        )
-        last = documents - 1
-        values = {"place": organization, "patients": patients, "people": len(patients), "newest": NEWEST - 1,
-                  "last": last, "step": DAYS * DAY // documents, "every": max(2, documents // HITS), "kind": KIND,
-                  "details": DETAILS, "system": SYSTEM, "value": VALUE}  # fmt: skip
-        with _without_indexes(connection):
-            for statement in _FILL:
-                connection.execute(statement, values)
-        for number in range(OTHERS):
-            other = {"place": organization, "other": str(uuid.uuid4()), "name": f"Nachbar {number}"}
-            for statement in _NEIGHBOUR:
-                connection.execute(statement, other)
 
 
 @contextmanager

@@ -240,25 +240,12 @@ def at_the_webapp(users: str, clients: int, seconds: float, s3: bool = False) ->
     with rigs.filled(1_000) as there, rigs.vendor(there.environment), ExitStack() as served:
         environment = {**there.environment, **(served.enter_context(rigs.bucket()) if s3 else {})}
         web = served.enter_context(rigs.webapp(environment))
-        yield from _loaded(web, _given(there, web), users.split(","), clients, seconds)
-
-
-def _given(there: Filled, web: ServedUnderLoad) -> dict[str, Any]:
-    path = f"/{there.organization}/fhir/r4/DocumentReference"
-    given = {"secret": rigs.service_account(there), "providers": list(rigs.PROVIDERS)}
-    return {"web": web.base, "documents": path, **given}
-
-
-def _loaded(
-    web: ServedUnderLoad, given: Mapping[str, Any], users: Sequence[str], clients: int, seconds: float
-) -> Iterator[Row]:
-    before = web.cpu_seconds()
-    found = run(users, given, clients, clients, seconds)
-    spent = 1_000 * (web.cpu_seconds() - before)
-    for name, entry in found.items():
-        yield from rows_of(name, entry)
-    main = found.get("sign-in") or found.get("store")
-    if main:
-        yield from row(
-            "cpu_ms", "sign-in" if "sign-in" in found else "store", main.requests, spent / max(1, main.requests)
-        )
+        given: dict[str, Any] = {"web": web.base, "documents": f"/{there.organization}/fhir/r4/DocumentReference"}
+        given |= {"secret": rigs.service_account(there), "providers": list(rigs.PROVIDERS)}
+        before = web.cpu_seconds()
+        found = run(users.split(","), given, clients, clients, seconds)
+        spent = 1_000 * (web.cpu_seconds() - before)
+        for name, entry in found.items():
+            yield from rows_of(name, entry)
+        if main := next((name for name in ("sign-in", "store") if name in found), None):
+            yield from row("cpu_ms", main, found[main].requests, spent / max(1, found[main].requests))

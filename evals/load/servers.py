@@ -110,13 +110,14 @@ def running(
         with said.open("wb") as output:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            _await(process, ready, said, within)
+            awaited(process, ready, said, within)
             yield process
         finally:
             _end(process)
 
 
-def _await(process: subprocess.Popen[bytes], ready: Callable[[], bool], log: Path, within: float) -> None:
+def awaited(process: subprocess.Popen[bytes], ready: Callable[[], bool], log: Path, within: float) -> None:
+    """Until `ready()` holds. Raises NotStarted with the end of the log where the process ends, or takes longer."""
     until = time.monotonic() + within
     while not ready():
         if process.poll() is not None or time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""python -m evals load slow-texts --catalog DIR: texts made to be slow, against an ordinary text of the same length.
+"""Texts made to be slow, against an ordinary text of the same length (`python -m evals load slow-texts`).
 
 Each text repeats one token of a kind that some table or rule of the project knows: triggers, function words, titles,
 months, parts of words, written codes, dates, digits of any script, brackets, boxes, line ends. It goes through the
@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import resource
 import select
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import click
 
 from clinical import claims as claims_of_texts
 from clinical import letters as reading_of_letters
@@ -34,9 +32,9 @@ from clinical.contract import Arztbrief, ResearchRequest
 from clinical.icd import EXAMPLE, category
 from clinical.letters import ground
 from clinical.reading import SearchIndex
-from evals.command import CATALOG, JSON
 from evals.letters.generator import letters
 from evals.load.bench import long_letter
+from evals.measures.results import Row, row
 from evals.rules_model import RULES
 
 LENGTHS = (2_000, 20_000)  # the contract's limits of a query and of a letter
@@ -246,21 +244,14 @@ def _measured_in_turn(way: Way, texts: Sequence[str], longest: int, writing: int
     return 0
 
 
-@click.command()
-@CATALOG
-@click.option("--limit", default=WORST, show_default=True, help="times an ordinary text that is still good")
-@JSON
-def command(catalog: Path, limit: float, as_json: bool) -> int:
-    """Texts made to be slow, against ordinary ones; status 1 when one takes more than the limit."""
+def measured(catalog: Path, limit: float) -> Iterator[Row]:
+    """The worst ratio of each way and length and of all; `failures` counts texts over the limit. What is slow is told
+    on stderr as it is found."""
     index = SearchIndex.load(catalog)
     index.search("Husten", 10)
-    found = slow_texts(index, tokens(), limit, lambda line: click.echo(line, err=True))
-    over = [one for one in found if one.ratio > limit]
-    if as_json:
-        rows = [[one.way, one.length, one.token, round(one.seconds, 3), round(one.ratio, 2)] for one in found]
-        click.echo(json.dumps({"texts": len(found), "over": len(over), "worst": rows[:50]}))
-    else:
-        click.echo(f"{len(found)} texts, {len(over)} over {limit} x an ordinary one")
-        for one in found[: max(20, len(over))]:
-            click.echo(f"{one.ratio:8.2f} x {one.seconds:8.3f} s  {one.way:<10} {one.length:>6}  {one.token!r}")
-    return 1 if over else 0
+    found = slow_texts(index, tokens(), limit, lambda line: print(line, file=sys.stderr))
+    yield from row("ratio", "all", len(found), found[0].ratio)
+    for of in sorted({(one.way, one.length) for one in found}):
+        own = [one.ratio for one in found if (one.way, one.length) == of]
+        yield from row("ratio", f"{of[0]}, {of[1]:,} characters", len(own), max(own))
+    yield from row("failures", "all", len(found), sum(one.ratio > limit for one in found))

@@ -8,8 +8,6 @@ which both share, is small; `cpu_ratio` leaves it out.
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +19,6 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx2
 import numpy as np
-import psutil
 
 import bentos.terminology as fhir
 from bentos.terminology import SYSTEM, Inputs, Systems, Year
@@ -29,6 +26,7 @@ from clinical.icd import Catalog
 from clinical.reading import SearchIndex
 from evals.load import rigs
 from evals.load.bare import LENGTH
+from evals.load.bench import fresh_load
 from evals.load.rigs import ServedUnderLoad
 from evals.load.servers import answers, environment_with, free_port, running
 from evals.measures.results import Row, row
@@ -54,7 +52,7 @@ ROUNDS: Final = 5
 LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 
 
-def in_process(catalog: Path, count: int = 200) -> Iterator[Row]:
+def in_process(catalog: Path) -> Iterator[Row]:
     """Milliseconds of a call without HTTP, median: `$expand` with a filter, `$lookup`, `$validate-code`."""
     systems = Systems([Year.of(SearchIndex.load(catalog))])
     codes = _codes(systems.newest.catalog)
@@ -69,12 +67,12 @@ def in_process(catalog: Path, count: int = 200) -> Iterator[Row]:
     }
     for name, call in calls.items():
         spent = []
-        for turn in range(-20, count):
+        for turn in range(-20, CODES):
             began = time.perf_counter()
             call(turn)
             spent.append(1_000 * (time.perf_counter() - began))
         for percent in (50, 99):
-            yield from row(f"ms_p{percent}", name, count, float(np.percentile(spent[20:], percent)))
+            yield from row(f"ms_p{percent}", name, CODES, float(np.percentile(spent[20:], percent)))
 
 
 def over_http(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
@@ -113,10 +111,10 @@ def beside_bare(
 def second_year(catalog: Path, earlier: Path) -> Iterator[Row]:
     """Memory (MB) of a process that has loaded the catalog, and what another beside it adds: its own, and with the
     mapped files, which all workers share and the system may drop."""
-    alone, both = _memory([catalog]), _memory([catalog, earlier])
-    for at, measure in enumerate(("own_mb", "resident_mb")):
-        yield from row(measure, "one year", 1, alone[at])
-        yield from row(measure, "the second year", 1, both[at] - alone[at])
+    alone, both = fresh_load(catalog), fresh_load(catalog, earlier)
+    for measure, before, after in (("own_mb", alone.own, both.own), ("resident_mb", alone.resident, both.resident)):
+        yield from row(measure, "one year", 1, before)
+        yield from row(measure, "the second year", 1, after - before)
 
 
 def _codes(catalog: Catalog) -> list[str]:
@@ -211,27 +209,3 @@ def bare(workers: int, length: int) -> Iterator[ServedUnderLoad]:
     base = f"http://127.0.0.1:{port}"
     with running([*command, "--workers", str(workers)], lambda: answers(base), environment=environment) as process:
         yield ServedUnderLoad(base, "", process.pid)
-
-
-_LOAD: Final = """
-import sys
-from pathlib import Path
-from bentos.api.startup import load_indexes
-kept = load_indexes([Path(folder) for folder in sys.argv[1:]])
-print(len(kept), flush=True)
-sys.stdin.read()
-"""
-
-
-def _memory(folders: Sequence[Path]) -> tuple[float, float]:
-    """Memory of a fresh process with these artifacts: its own, and all that is resident."""
-    command = [sys.executable, "-c", _LOAD, *map(str, folders)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None  # noqa: S101 - a pipe was asked for
-        process.stdout.readline()
-        found = psutil.Process(process.pid).memory_info()
-        process.communicate("")
-    return (found.rss - found.shared) / 1e6, found.rss / 1e6

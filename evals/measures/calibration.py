@@ -43,12 +43,12 @@ def binned_error(
     return np.asarray(np.abs(sums).sum(axis=1) / np.maximum(weights @ known, 1), dtype=np.float64)
 
 
-def calibration_error_by_chance(probability: Sequence[float], bins: int = BINS) -> float | None:
+def calibration_error_by_chance(probability: Sequence[float]) -> float | None:
     """The mean error that perfectly calibrated probabilities would show on a sample of this size and shape."""
     if not len(probability):
         return None
     chance, array = np.random.default_rng(SEED), np.asarray(probability, dtype=np.float64)
-    members, total = _members(probability, bins), 0.0
+    members, total = _members(probability, BINS), 0.0
     for _ in range(RESAMPLES // 5):
         total += np.abs((array - (chance.random(len(array)) < array)) @ members).sum() / len(array)
     return round(total / (RESAMPLES // 5), 4)
@@ -56,16 +56,17 @@ def calibration_error_by_chance(probability: Sequence[float], bins: int = BINS) 
 
 def brier(probability: Sequence[float], right: Sequence[bool]) -> Measure | None:
     """Mean squared distance of probability and outcome (Brier 1950); a proper score: no bins, lower is better."""
-    return mean((_gaps(probability, right) ** 2).tolist())
+    gaps = np.asarray(probability, dtype=np.float32) - np.asarray(right, dtype=np.float32)
+    return mean((gaps**2).tolist())
 
 
-def reliability(probability: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[dict[str, Any]]:
+def reliability(probability: Sequence[float], right: Sequence[bool]) -> list[dict[str, Any]]:
     """The bins that hold anything: `low`, `high`, `n`, mean `probability`, and the share `right` with its interval."""
-    array, outcome, number = np.asarray(probability), np.asarray(right, dtype=bool), _bin_of(probability, bins)
+    array, outcome, number = np.asarray(probability), np.asarray(right, dtype=bool), _bin_of(probability, BINS)
     return [
         {
-            "low": round(each / bins, 4),
-            "high": round((each + 1) / bins, 4),
+            "low": round(each / BINS, 4),
+            "high": round((each + 1) / BINS, 4),
             "n": int((number == each).sum()),
             "probability": round(float(array[number == each].mean()), 4),
             "right": share(int(outcome[number == each].sum()), int((number == each).sum())),
@@ -82,29 +83,33 @@ def risk_coverage(
     One point for each probability that occurs, highest first: queries of equal probability cannot be told apart
     (El-Yaniv and Wiener 2010).
     """
-    size, wrong = _by_probability(probability, right)
-    answered = np.cumsum(size)
-    return answered / max(1.0, size.sum()), np.cumsum(wrong) / np.maximum(answered, 1.0)
+    answered, risk, _ = _curves(np.ones((1, len(probability)), dtype=np.float32), probability, right)
+    return answered[0] / max(1, len(probability)), risk[0]
 
 
 def area_under_risk_coverage(probability: Sequence[float], right: Sequence[bool]) -> Measure | None:
     """Mean risk over all coverages, 0 is best (AURC, Geifman et al. 2019); None of nothing."""
     if not len(probability):
         return None
-    groups, wrong = _groups(probability), ~np.asarray(right, dtype=bool)
-    ones = np.ones((1, len(wrong)), dtype=np.float32)
 
     def area(weights: Floats) -> NDArray[np.float64]:
-        size, errors = _summed(weights, groups), _summed(weights * wrong, groups)
-        answered = np.cumsum(size, axis=1)
-        risk = np.cumsum(errors, axis=1) / np.maximum(answered, 1.0)
+        answered, risk, size = _curves(weights, probability, right)
         return np.asarray((risk * size).sum(axis=1) / answered[:, -1])
 
-    return rounded(float(area(ones)[0]), *bootstrap(len(wrong), area))
+    value = area(np.ones((1, len(probability)), dtype=np.float32))
+    return rounded(float(value[0]), *bootstrap(len(probability), area))
 
 
-def _gaps(probability: Sequence[float], right: Sequence[bool]) -> Floats:
-    return np.asarray(probability, dtype=np.float32) - np.asarray(right, dtype=np.float32)
+def _curves(weights: Floats, probability: Sequence[float], right: Sequence[bool]) -> tuple[NDArray[np.float64], ...]:
+    """Under each row of weights (resamples, queries), for each probability that occurs, highest first: the queries
+    answered from it on, the share of these that is wrong, and the queries that have it."""
+    array, wrong = np.asarray(probability, dtype=np.float64), ~np.asarray(right, dtype=bool)
+    order = np.argsort(-array, kind="stable")
+    starts = np.flatnonzero(np.diff(array[order], prepend=np.inf))
+    drawn = weights, weights * wrong
+    size, errors = (np.add.reduceat(own[:, order], starts, axis=1, dtype=np.float64) for own in drawn)
+    answered = np.cumsum(size, axis=1)
+    return answered, np.cumsum(errors, axis=1) / np.maximum(answered, 1.0), size
 
 
 def _bin_of(probability: Sequence[float], bins: int) -> NDArray[np.int64]:
@@ -114,23 +119,3 @@ def _bin_of(probability: Sequence[float], bins: int) -> NDArray[np.int64]:
 def _members(probability: Sequence[float], bins: int) -> Floats:
     """(queries, bins): 1 where the query lies in the bin."""
     return np.eye(bins, dtype=np.float32)[_bin_of(probability, bins)]
-
-
-def _groups(probability: Sequence[float]) -> NDArray[np.int64]:
-    """Number of each query's probability among those that occur, from the highest."""
-    return np.asarray(np.unique(-np.asarray(probability, dtype=np.float64), return_inverse=True)[1])
-
-
-def _summed(weights: Floats, groups: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sums of the columns of each group: (rows, groups)."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    return np.add.reduceat(weights[:, order], starts, axis=1, dtype=np.float64)
-
-
-def _by_probability(
-    probability: Sequence[float], right: Sequence[bool]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    groups = _groups(probability)
-    wrong = (~np.asarray(right, dtype=bool)).astype(np.float64)
-    return np.bincount(groups).astype(np.float64), np.bincount(groups, weights=wrong).astype(np.float64)

@@ -84,6 +84,21 @@ def printed(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def beside(rows: Iterable[Row], measures: Sequence[str] = ()) -> str:
+    """A line for each set, its measures beside each other: these, or all that there are; `n` is the largest of them."""
+    found = [one for one in rows if not measures or one.measure in measures]
+    names = [*(measures or dict.fromkeys(one.measure for one in found))]
+    told = pd.DataFrame([(one.set, one.measure, _cell(one)) for one in found], columns=["", "measure", "cell"])
+    cells = told.pivot(index="", columns="measure", values="cell").reindex(told[""].unique()).reindex(columns=names)
+    cells.insert(0, "n", pd.DataFrame(found).groupby("set")["n"].max())
+    return str(cells.to_string(na_rep="-", index_names=False))
+
+
+def _cell(one: Row) -> str:
+    value = f"{one.value:.3f}" if abs(one.value) < 1_000 else f"{one.value:,.0f}"
+    return value if isnan(one.low) else f"{value} ({one.low:.3f} to {one.high:.3f})"
+
+
 @dataclass(frozen=True)
 class MeasuredResult:
     """`about`: kind, command, manifest, data set, target, code, made_at and the like; `rows`: the table; `queries`: one

@@ -37,7 +37,7 @@ from evals.coding.measure import MOST_AT_ONCE
 from evals.coding.targets import settings_for
 from evals.command import CATALOG, JSON, main_of
 from evals.exchange import KeptModel
-from evals.letters.fields import Asked, authored, counted, extracted, generated
+from evals.letters.fields import SINGLE, authored, counted, extracted, generated
 from evals.letters.generator import letters
 from evals.measures.intervals import mean, ratio
 from evals.measures.paired import changes, pairs_of
@@ -201,21 +201,15 @@ async def _extraction(run: ModelRun, made: ModelReport, model: LanguageModel) ->
             "generated letters": generated(letters(GENERATED, lies.SEED))}  # fmt: skip
     for name, every in sets.items():
         own = run.some(every)
-        metered = [Metered(model) for _ in own]
-        said = await _extracted(own, metered, run.at_once)
+        metered, requests = [Metered(model) for _ in own], [one.request for one in own]
+        said = await extracted(requests, metered.__getitem__, run.at_once)
         found = counted(own, said)
         rows += [each._replace(set=f"{name}, model: {each.set}") for each in found.rows()]
-        rows += _removed(f"{name}, model", said)
+        rows += _removed(f"{name}, model: {SINGLE}", said)
         rows += row("malformed", name, sum(len(e.calls) for e in metered), float(sum(e.malformed for e in metered)))
-        rules = counted(own, await _extracted(own, [RulesModel()] * len(own), run.at_once))
+        rules = counted(own, await extracted(requests, [RulesModel() for _ in own].__getitem__, run.at_once))
         rows += [each._replace(set=f"{name}, rules: {each.set}") for each in rules.rows()]
         made.costs += costs(name, [each.calls for each in metered], run.price)
-
-
-async def _extracted(
-    own: Sequence[Asked], models: Sequence[LanguageModel], at_once: int
-) -> list[ExtractResponse | None]:
-    return await extracted([one.request for one in own], models.__getitem__, at_once)
 
 
 def _removed(of: str, said: Sequence[ExtractResponse | None]) -> list[Row]:

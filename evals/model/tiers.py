@@ -17,6 +17,7 @@ from clinical.reading import SearchIndex
 from evals.coding.costs import CHOOSING, CodedText, coded
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
+from evals.measures.texts import EVERY
 from evals.reading.inputs import WRITTEN, read_inputs, statements
 
 Inputs = Sequence[Mapping[str, Any]]
@@ -64,4 +65,4 @@ def offered_rows(name: str, inputs: Inputs, texts: Sequence[CodedText]) -> Itera
             for said in statements(given)
             if text.offered[tier]
         ]
-        yield from row("offered", f"{name}, tier {tier}", len(right), share(sum(right), len(right)))
+        yield from row("offered", f"{name}, tier {tier}: {EVERY}", len(right), share(sum(right), len(right)))

@@ -20,7 +20,7 @@ from clinical.claims import LABELS, Reading, Tagger
 from clinical.command_line import PATH, paragraphs
 from evals.command import main_of
 from evals.measures.intervals import Measure, clustered, clusters_of, share
-from evals.measures.results import Row
+from evals.measures.results import Row, beside, printed
 from evals.measures.results import row as _row
 
 Asked = Callable[[Reading, LabelledMention], str]
@@ -121,9 +121,9 @@ def _mention(given: Mapping[str, object]) -> LabelledMention:
     return LabelledMention(given["start"], given["end"], given["claim"], also[0], (), ())  # type: ignore[arg-type, index]
 
 
-def of_authors(split: str = "report") -> list[JudgedClaim]:
-    """Every mention of the own authors of a split, with the claim that was read."""
-    return [row for author, texts in read(split).items() for row in judged(author, texts)]
+def of_authors() -> list[JudgedClaim]:
+    """Every mention of the own authors kept for reporting, with the claim that was read."""
+    return [row for author, texts in read("report").items() for row in judged(author, texts)]
 
 
 def measured_rows(rows: Sequence[JudgedClaim]) -> Iterator[Row]:
@@ -189,26 +189,12 @@ def written_rows(name: str, own: Mapping[str, int]) -> Iterator[Row]:
 @click.option("--table", is_flag=True, help="the table of triggers alone, in place of what is served")
 @click.option("--tagger", type=PATH, help="weights of a tagger in place of the shipped ones")
 def command(files: Sequence[Path], split: str, table: bool, tagger: Path | None) -> None:
-    """Print a line an author, all together with intervals, and the confusion."""
+    """Print a line an author and for all of them, then what is right and read otherwise by claim."""
     by_author = {file.stem: labelled(file) for file in files} if files else read(split)
     asked = ruled if table else claimed if tagger is None else tagged(Tagger.load(tagger))
-    rows = [row for author, texts in by_author.items() for row in judged(author, texts, asked)]
-    click.echo(f"{'author':10s} {'mentions':>8s}  right   there as not  not as there")
-    for author in by_author:
-        own = [row for row in rows if row.author == author]
-        click.echo(f"{author:10s} {len(own):8d}  {_line(figures(own))}")
-    together = figures(rows)
-    click.echo(f"{'all':10s} {len(rows):8d}  {_line(together)}")
-    for name, measure in together.items():
-        if measure is not None:
-            click.echo(f"{name:14s} {measure[0]:.3f} ({measure[1]:.3f} to {measure[2]:.3f})")
-    for (claim, wrong), count in sorted(confusion(rows).items(), key=lambda item: -item[1]):
-        click.echo(f"{claim:14s} read as {wrong:14s} {count}")
+    found = list(measured_rows([row for author, texts in by_author.items() for row in judged(author, texts, asked)]))
+    authors = [row for row in found if ":" not in row.set]
+    click.echo(f"{beside(authors)}\n\n{printed([row for row in found if row not in authors])}")
 
 
 main = main_of(command, "claims")
-
-
-def _line(found: Mapping[str, Measure | None]) -> str:
-    cells = (found[name] for name in ERRORS)
-    return "  ".join("-".rjust(12) if one is None else f"{one[0]:.3f}".ljust(12) for one in cells)

@@ -34,6 +34,8 @@ from evals.measures.results import MeasuredResult, read_result
 
 SHOWN = 20
 """Flips printed of each kind unless `--flips` says otherwise."""
+HEAD = f"{'':24}before  after   difference (95 %)              p        won  lost"
+"""Above the lines of `line_of`."""
 CONTEXT = ("dataset", "variant", "manifest", "encoder", "target", "tier", "model", "prompts", "code", "seed")
 
 
@@ -107,7 +109,7 @@ def shown(found: dict[str, Any], most: int) -> str:
     lines += [f"  {key}: {_brief(before)} -> {_brief(after)}" for key, (before, after) in found["context"].items()]
     if not found["context"]:
         lines.append("  measured in the same way on the same artifact")
-    lines.append(f"{'':24}before  after   difference (95 %)              p        won  lost")
+    lines.append(HEAD)
     lines += [line_of(PairedDifference(**row)) for row in found["changes"]]
     lines += ["labels, whole categories drawn:"] * bool(found["labels"])
     lines += [line_of(PairedDifference(**row)) for row in found["labels"]]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
+import pandas as pd
 
 from clinical.command_line import PATH, paragraphs
 from clinical.errors import SettingError, SourceError
@@ -135,18 +136,23 @@ def short(value: Any) -> str:
 
 def plots(own: Sequence[MeasuredResult]) -> dict[str, str]:
     """Caption to picture of the newest of some results of the same, and of all of them over time."""
-    last, found = own[-1], {}
+    last, found = own[-1], dict[str, str]()
     probability, right = first_codes(last.queries) if last.queries is not None and "rank" in last.queries else ([], [])
     if probability:
-        found["reliability: is the probability of the first code true?"] = _reliability(last, probability, right)
+        found["reliability: is the probability of the first code true?"] = _drawn(
+            lambda axis: _reliability(axis, last, calibration.reliability(probability, right))
+        )
         caption = "risk against coverage: what is wrong if only the surest are answered"
-        found[caption] = _risk_coverage(last, probability, right)
+        found[caption] = _drawn(lambda axis: _risk_coverage(axis, last, calibration.risk_coverage(probability, right)))
     if last.figure("top_1"):
-        found["found by word overlap with the index"] = _by_overlap(last)
-        found["top-1 by chapter"] = _chapters(last)
+        found["found by word overlap with the index"] = _drawn(lambda axis: _by_overlap(axis, last.rows))
+        by_chapter = last.rows[last.rows["set"].str.startswith("chapter ") & (last.rows["measure"] == "top_1")]
+        high = max(2.2, 0.24 * len(by_chapter) + 0.8)
+        found["top-1 by chapter"] = _drawn(lambda axis: _chapters(axis, by_chapter), (5.2, high))
     history = [each for each in own if each.figure("top_1")]
     if len(history) > 1:
-        found["the same over time"] = _history(history)
+        wide = max(5.2, 0.8 * len(history))
+        found["the same over time"] = _drawn(lambda axis: _history(axis, history), (wide, 3.2))
     return found
 
 
@@ -165,87 +171,64 @@ def _drawn(draw: Callable[[Any], None], size: tuple[float, float] = (5.2, 3.6)) 
     return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-def _reliability(result: MeasuredResult, probability: Sequence[float], right: Sequence[bool]) -> str:
+def _reliability(axis: Any, result: MeasuredResult, bins: Sequence[dict[str, Any]]) -> None:
     """Share right by probability, with intervals; the size of a point is the number of queries."""
-    bins = calibration.reliability(probability, right)
-
-    def draw(axis: Any) -> None:
-        axis.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="as often as said")
-        places, values = [each["probability"] for each in bins], [each["right"] for each in bins]
-        ends = [[value - low for value, low, _ in values], [high - value for value, _, high in values]]
-        axis.errorbar(places, [value for value, _, _ in values], yerr=ends, fmt="none", capsize=3, color="C0")
-        largest = max(each["n"] for each in bins)
-        sizes = [20 + 180 * each["n"] / largest for each in bins]
-        axis.scatter(places, [value for value, _, _ in values], s=sizes, color="C0", zorder=3)
-        axis.set(xlabel="probability of the first code", ylabel="share right", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-        error, low, high = result.figure("calibration_error") or (0, 0, 0)
-        axis.set_title(f"calibration error {error:.3f} ({low:.3f} to {high:.3f})", fontsize=10)
-        axis.legend(loc="upper left")
-
-    return _drawn(draw)
+    axis.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="as often as said")
+    places, values = [each["probability"] for each in bins], [each["right"] for each in bins]
+    ends = [[value - low for value, low, _ in values], [high - value for value, _, high in values]]
+    axis.errorbar(places, [value for value, _, _ in values], yerr=ends, fmt="none", capsize=3, color="C0")
+    largest = max(each["n"] for each in bins)
+    sizes = [20 + 180 * each["n"] / largest for each in bins]
+    axis.scatter(places, [value for value, _, _ in values], s=sizes, color="C0", zorder=3)
+    axis.set(xlabel="probability of the first code", ylabel="share right", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    error, low, high = result.figure("calibration_error") or (0, 0, 0)
+    axis.set_title(f"calibration error {error:.3f} ({low:.3f} to {high:.3f})", fontsize=10)
+    axis.legend(loc="upper left")
 
 
-def _risk_coverage(result: MeasuredResult, probability: Sequence[float], right: Sequence[bool]) -> str:
+def _risk_coverage(axis: Any, result: MeasuredResult, curve: tuple[Any, Any]) -> None:
     """Share of wrong first codes when only the surest share of queries is answered."""
-    coverage, risk = calibration.risk_coverage(probability, right)
-
-    def draw(axis: Any) -> None:
-        axis.step([0, *coverage], [risk[0], *risk], where="pre")
-        axis.set(xlabel="share of queries answered, surest first", ylabel="first code wrong", xlim=(0, 1.01))
-        axis.set_ylim(0, max(0.05, 1.1 * max(risk)))
-        area, low, high = result.figure("area_under_risk_coverage") or (0, 0, 0)
-        axis.set_title(f"area under the curve {area:.3f} ({low:.3f} to {high:.3f})", fontsize=10)
-
-    return _drawn(draw)
+    coverage, risk = curve
+    axis.step([0, *coverage], [risk[0], *risk], where="pre")
+    axis.set(xlabel="share of queries answered, surest first", ylabel="first code wrong", xlim=(0, 1.01))
+    axis.set_ylim(0, max(0.05, 1.1 * max(risk)))
+    area, low, high = result.figure("area_under_risk_coverage") or (0, 0, 0)
+    axis.set_title(f"area under the curve {area:.3f} ({low:.3f} to {high:.3f})", fontsize=10)
 
 
-def _by_overlap(result: MeasuredResult) -> str:
+def _by_overlap(axis: Any, every: pd.DataFrame) -> None:
     """Top-1 and top-10 by how many words the query shares with a wording of its code."""
-    rows = result.rows[result.rows["set"].str.startswith("overlap ")]
+    from evals.report.plots import curve
 
-    def draw(axis: Any) -> None:
-        from evals.report.plots import curve
-
-        for label, measure in DEPTHS.items():
-            own = rows[rows["measure"] == measure]
-            curve(axis, range(len(own)), own[["value", "low", "high"]].to_numpy().tolist(), label, of=own["n"].tolist())
-        names = [f"{name.removeprefix('overlap ')}\nn {n}" for name, n in zip(own["set"], own["n"], strict=True)]
-        axis.set_xticks(range(len(own)), names)
-        axis.set(xlabel="word overlap with the best wording of the right code", ylabel="share found", ylim=(0, 1.03))
-        axis.legend(loc="lower right")
-
-    return _drawn(draw)
+    rows = every[every["set"].str.startswith("overlap ")]
+    for label, measure in DEPTHS.items():
+        own = rows[rows["measure"] == measure]
+        curve(axis, range(len(own)), own[["value", "low", "high"]].to_numpy().tolist(), label, of=own["n"].tolist())
+    names = [f"{name.removeprefix('overlap ')}\nn {n}" for name, n in zip(own["set"], own["n"], strict=True)]
+    axis.set_xticks(range(len(own)), names)
+    axis.set(xlabel="word overlap with the best wording of the right code", ylabel="share found", ylim=(0, 1.03))
+    axis.legend(loc="lower right")
 
 
-def _chapters(result: MeasuredResult) -> str:
+def _chapters(axis: Any, every: pd.DataFrame) -> None:
     """Top-1 by chapter, those with the most queries first."""
-    rows = result.rows[result.rows["set"].str.startswith("chapter ") & (result.rows["measure"] == "top_1")]
-    rows = rows.sort_values("n", ascending=False, kind="stable")
+    from evals.report.plots import shares
 
-    def draw(axis: Any) -> None:
-        from evals.report.plots import shares
-
-        found = rows[["value", "low", "high"]].to_numpy().tolist()
-        shares(axis, rows["set"].tolist(), found, of=rows["n"].tolist())
-        axis.set(xlabel="top-1", xlim=(-0.02, 1.02))
-        axis.tick_params(axis="y", labelsize=8)
-
-    return _drawn(draw, (5.2, max(2.2, 0.24 * len(rows) + 0.8)))
+    rows = every.sort_values("n", ascending=False, kind="stable")
+    shares(axis, rows["set"].tolist(), rows[["value", "low", "high"]].to_numpy().tolist(), of=rows["n"].tolist())
+    axis.set(xlabel="top-1", xlim=(-0.02, 1.02))
+    axis.tick_params(axis="y", labelsize=8)
 
 
-def _history(results: Sequence[MeasuredResult]) -> str:
+def _history(axis: Any, results: Sequence[MeasuredResult]) -> None:
     """Top-1 and top-10 of the same data set and variant over the results of a folder, oldest first."""
+    from evals.report.plots import curve
 
-    def draw(axis: Any) -> None:
-        from evals.report.plots import curve
-
-        for label, measure in DEPTHS.items():
-            sizes = [int(each.about["dataset"]["rows"]) for each in results]
-            curve(axis, range(len(results)), [each.figure(measure) or (0, 0, 0) for each in results], label, of=sizes)
-        days = [str(each.about["made_at"])[:16].replace("T", "\n") for each in results]
-        axis.set_xticks(range(len(results)), days, fontsize=7)
-        axis.set_ylabel("share found")
-        axis.margins(y=0.15)
-        axis.legend(loc="best")
-
-    return _drawn(draw, (max(5.2, 0.8 * len(results)), 3.2))
+    for label, measure in DEPTHS.items():
+        sizes = [int(each.about["dataset"]["rows"]) for each in results]
+        curve(axis, range(len(results)), [each.figure(measure) or (0, 0, 0) for each in results], label, of=sizes)
+    days = [str(each.about["made_at"])[:16].replace("T", "\n") for each in results]
+    axis.set_xticks(range(len(results)), days, fontsize=7)
+    axis.set_ylabel("share found")
+    axis.margins(y=0.15)
+    axis.legend(loc="best")

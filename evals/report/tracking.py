@@ -41,10 +41,11 @@ def check() -> None:
         loaded()
 
 
-def log(result: MeasuredResult, report: str = "") -> None:
-    """One run, if MLFLOW_TRACKING_URI is set. Raises SettingError where MLflow does not take it."""
+def logged(result: MeasuredResult, report: str = "") -> int:
+    """One run, if MLFLOW_TRACKING_URI is set. The exit status of a command whose result is complete: 1 where MLflow did
+    not take it."""
     if not os.environ.get(URI):
-        return
+        return 0
     mlflow = loaded()
     try:
         experiment(mlflow, str(result.about["kind"]))
@@ -59,15 +60,8 @@ def log(result: MeasuredResult, report: str = "") -> None:
                 mlflow.log_text(text, name)
     except (mlflow.exceptions.MlflowException, OSError) as error:
         found = f"MLflow did not take the run: {str(error).splitlines()[0][:200]}"
-        raise SettingError(found, f"a tracking server at {URI}", "the result itself is complete") from None
-
-
-def logged(result: MeasuredResult, report: str = "") -> int:
-    """The exit status of a command whose result is complete: 1 where MLflow did not take it."""
-    try:
-        log(result, report)
-    except SettingError as error:
-        print(f"error: {error}", file=sys.stderr)
+        fault = SettingError(found, f"a tracking server at {URI}", "the result itself is complete")
+        print(f"error: {fault}", file=sys.stderr)
         return 1
     return 0
 

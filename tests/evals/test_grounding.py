@@ -11,7 +11,7 @@ from clinical.text import parse_date
 from evals.letters.fields import Asked, annotated
 from evals.letters.generator import letters
 from evals.letters.grounding import invented_words, labelled
-from evals.letters.negatives import APART, NEGATIVES, answer_of, negatives, passes, stands_in
+from evals.letters.negatives import NEGATIVES, answer_of, stands_in
 from evals.letters.positives import POSITIVES
 
 PASSED = 0.01
@@ -20,12 +20,6 @@ LOST = 0.05
 """Share of the true values of a class that may be removed, however they are written."""
 KEPT, REMOVED = 0.03, 0.01
 """Largest shares of annotated letters; what is reached stands in docs/measured.md."""
-
-
-def test_a_value_in_the_wrong_field_is_known_to_pass():
-    """The contract does not cover it: if this fails, docs/measured.md promises too little."""
-    (kind,) = APART
-    assert any(passes(negative) for negative in negatives(kind, letters(40, seed=5), 20, seed=5))
 
 
 def test_few_lies_pass_and_few_truths_are_lost_in_any_class():
@@ -43,8 +37,8 @@ def test_a_word_that_stands_nowhere_fails_its_value_in_annotated_letters(shared_
     folder = shared_data / "eval-dev"
     found = invented_words(annotated(folder / f"{name}.jsonl", folder / texts), seed=3)
     assert found.invented > 100
-    assert found.share_kept <= KEPT, found.kept
-    assert found.share_removed <= REMOVED, found.removed
+    assert len(found.kept) <= KEPT * found.invented, found.kept
+    assert len(found.removed) <= REMOVED * found.true, found.removed
 
 
 def test_a_letter_that_says_the_word_keeps_its_value():

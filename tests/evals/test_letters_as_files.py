@@ -24,7 +24,7 @@ def poppler():
 
 def test_letters_as_pdf_are_read_as_their_text_and_boxes_hold_their_words():
     asked = generated(letters(8, 3, ("letters_a",)))
-    (report,) = [as_files._measured(asked, FileSet("ReportLab", printed.reportlab_pdf), "pdf", as_files.RulesModel())]
+    (report,) = [as_files._measured(asked, FileSet("ReportLab", printed.reportlab_pdf), "pdf")]
     of = {one.measure: one.value for one in report.rows("R") if one.set in ("R", f"R: {SINGLE}")}
     text = {one.measure: one.value for one in measured(asked).rows() if one.set == SINGLE}
     assert of["f1"] > text["f1"] - 0.05

@@ -20,7 +20,7 @@ from evals import __main__ as command
 from evals.coding.measure import main as coding
 from evals.data.cards import place_of, read_card, read_dataset, write_card
 from evals.measures.paired import Pairs, changes, flips, label_changes, pairs_of
-from evals.measures.results import MeasuredResult, read_result
+from evals.measures.results import MeasuredResult, Row, beside, read_result
 from evals.report.compare import main as compare
 from tests.serving import interruptible
 
@@ -260,3 +260,13 @@ def test_every_name_is_explained_and_an_unknown_one_is_refused(capsys):
     assert "\ncoding " in capsys.readouterr().err
     assert command.main(["--help"]) == 0
     assert "\ncoding " in capsys.readouterr().out
+
+
+def test_measures_of_sets_stand_beside_each_other():
+    rows = [Row("top_1", "all", 30, 0.5, 0.4, 0.6), Row("words", "all", 20, 1234.5), Row("top_1", "typed", 9, 1.0)]
+    assert [re.split(r"\s{2,}", line.strip()) for line in beside(rows).splitlines()] == [
+        ["n", "top_1", "words"],
+        ["all", "30", "0.500 (0.400 to 0.600)", "1,234"],
+        ["typed", "9", "1.000", "-"],
+    ]
+    assert beside(rows, ["words"]).split() == ["n", "words", "all", "20", "1,234"]

@@ -55,7 +55,7 @@ def test_a_server_that_is_down_costs_no_result(command, tmp_path):
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: MLflow did not take the run")
     assert (tmp_path / "a.json").is_file()
-    assert "top-10" in done.stdout
+    assert "top_10" in done.stdout
 
 
 def test_a_missing_package_is_said_before_anything_is_measured(command, tmp_path):
