@@ -9,6 +9,7 @@ application writes instead holds no content.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from collections.abc import AsyncIterator
@@ -20,6 +21,7 @@ os.environ.setdefault("BENTOML_DO_NOT_TRACK", "True")  # before the import that 
 from bentos.server_folder import enter
 
 if enter():  # before the import that loads the library of the metrics
+    gc.disable()  # while all that stays is imported (until `Mounted` has its application): a fifth of a second
     from bentos.patience import be_patient
 
     be_patient()
@@ -31,7 +33,7 @@ else:
 import bentoml
 from starlette.applications import Starlette
 
-from clinical.loaded import loading
+from clinical.loaded import keep_loaded
 from clinical.settings import server_settings
 from clinical.tracing import write_lines
 
@@ -62,10 +64,13 @@ class Mounted(Starlette):
 
     @asynccontextmanager
     async def _alive(self, _: Starlette) -> AsyncIterator[None]:
-        with loading():
+        try:
             from bentos.api import PARTS, create_app
 
             application = create_app(_settings, parts=self.parts or PARTS)
+            keep_loaded()
+        finally:
+            gc.enable()
         async with application.router.lifespan_context(application):
             self._application = application
             yield

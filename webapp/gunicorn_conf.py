@@ -44,7 +44,6 @@ access_log_format = '%(h)s "%(m)s %(U)s" %(s)s %(b)s %(L)s'  # the path without 
 def on_starting(_server: object) -> None:
     """Freezes the objects that the first process has loaded: the garbage collector of its child processes would write
     into each of them and so copy the shared memory; now it leaves them alone."""
-    gc.collect()
     gc.freeze()
 
 

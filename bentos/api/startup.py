@@ -23,7 +23,7 @@ from bentos.metrics import FAILURES, RESTARTS
 from bentos.server_folder import forget_the_dead
 from bentos.terminology import Systems, Year
 from clinical.errors import ArtifactError, BefundError, NoRoom, cause_of
-from clinical.loaded import keep_loaded
+from clinical.loaded import loading
 from clinical.room import require_files, take_files
 from clinical.settings import Settings
 from clinical.tracing import end_export, export_to
@@ -95,14 +95,17 @@ async def _start(app: FastAPI, tried: asyncio.Event) -> None:
         log.info("ready: %s", ", ".join(app.state.parts))
     else:
         if serves_alone:
-            take(app.state, await _until_done(lambda: load_indexes(folders_of(settings)), tried))
-            keep_loaded()
+            take(app.state, await _until_done(lambda: _kept(load_indexes, folders_of(settings)), tried))
         log.info("ready: %s, ICD-10-GM %s", settings.catalog.name, ", ".join(map(str, sorted(app.state.indexes))))
     tried.set()
     if "extraction" in app.state.parts:
-        await _until_done(load_letters, tried)
-        if serves_alone:
-            keep_loaded()
+        await _until_done(lambda: _kept(load_letters) if serves_alone else load_letters(), tried)
+
+
+def _kept(load: Callable[..., Any], *given: Any) -> Any:
+    """What `load` gives, which stays as long as the process."""
+    with loading(keep=True):
+        return load(*given)
 
 
 async def _until_done(step: Callable[[], Any], tried: asyncio.Event, pause: float = RETRY_SECONDS) -> Any:
