@@ -18,7 +18,9 @@ _SIZES: Final = "networks buckets wide marks between told hidden depth"
 
 
 class _Tagger(ctypes.Structure):
-    _fields_ = fields_of("grams spelled grams_scale spelled_scale gaps entry entry_bias layers layers_bias joint joint_bias", _SIZES)
+    _fields_ = fields_of(
+        "grams spelled grams_scale spelled_scale gaps entry entry_bias layers layers_bias joint joint_bias", _SIZES
+    )
 
 
 class _SeenWords(ctypes.Structure):

@@ -117,7 +117,7 @@ static void read_grams(const SeenWords *seen, int64_t buckets, uint8_t *bordered
 }
 
 /* known (words, inputs): the mean of the rows of a word and its n-grams, its own row, what is told of it, the rows of
- * both gaps. Bytes are added up as whole numbers. */
+ * both gaps. */
 FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, const int64_t *grams,
                                      const int64_t *first, int64_t number, float *known)
 {
