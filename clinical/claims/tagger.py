@@ -3,11 +3,11 @@ of each word whether it stands in a mention.
 
 Each is a convolutional network with growing dilation (Yu and Koltun 2016; residual as in van den Oord et al. 2016) over
 each word by itself and its character n-grams, both hashed (Bojanowski et al. 2017), its shape, the marks and gaps
-around it, the section, and the triggers of the table that govern it. A mention is judged by the states of its first and last word and by the verdict of the table; a
-word's state alone says whether it stands outside, begins or continues one (Ramshaw and Marcus 1995). The
-networks differ by the chance of their training alone, and their answers are averaged (Hansen and Salamon 1990). Their
-weights are part of the package, as the table is: they know the language, no catalog. Training is in
-`catalog_build.training.claims`.
+around it, the section, and the triggers of the table that govern it. A mention is judged by the states of its first
+and last word and by the verdict of the table; a word's state alone says whether it stands outside, begins or continues
+one (Ramshaw and Marcus 1995). The networks differ by the chance of their training alone, and their answers are averaged
+(Hansen and Salamon 1990). Their weights are part of the package, as the table is: they know the language, no catalog.
+Training is in `catalog_build.training.claims`.
 """
 
 from __future__ import annotations
