@@ -6,7 +6,6 @@ import re
 
 from clinical.letters.labels import label_of
 from clinical.letters.reader.kinds import department_of_title, kind_of
-from clinical.letters.reader.names import is_name_word
 from clinical.letters.reader.parties.head import (
     ADDRESSED,
     FIRST_LINES,
@@ -32,18 +31,6 @@ _ROLES = (
 )
 _NOT_GREETED = frozenset(_ROLES.split())
 _TITLES_ALONE = re.compile(r"^(?:(?:Dr|Prof|PD|Priv|Doz|med|Univ|Prim|OA|MR|OMR|HR)[\w.-]*\s?){1,5}$")
-_BOUND_FOR = re.compile(
-    r"^(?:nach|in|an|->|[\w-]{0,20}(?:bericht|brief|verlegung)\s(?:an|in|ins|nach)|"
-    r"[\w-]{0,20}(?:zuweisung|überweisung|einweisung|anmeldung|anforderung)(?:\s(?:an|in|ins|nach))?)\s"
-    r"(?:das\s|die\s|den\s)?(?=[A-ZÄÖÜ])",
-    re.IGNORECASE,
-)
-_TEAM = re.compile(
-    r"^[^\W\d_]+(?:\s(?:geehrtes|geschätztes))?\s(?:[\w-]{0,20}-)?Team\s"
-    r"(?:der|des|vom|von der|im|am|in der|an der)\s(.+?)[,!.]?$",
-    re.IGNORECASE,
-)
-_WITHIN = re.compile(r",\s|\s(?:im|am|in der|an der|des|der|vom)\s(?=[A-ZÄÖÜ])")
 _WIDE = re.compile(r"\s{3,}|\t")
 _CARD = re.compile(r"name,?\svorname|\bgeb\b|geburtsdatum|versichert", re.IGNORECASE)
 """Beginnings of the patient's part of a form."""
@@ -77,28 +64,14 @@ class Recipient:
             found = _of_block(self.block).filled(found)
         if not referral and found.count == 0 and (answered := head.answered()):
             found = contact_of(answered)
-        if found.count == 0 or _is_mail_alone(found):
-            found = self._bound_for().filled(found)
         if referral and found.count == 0 and contact_of(head.labelled("absender")).count > 1:
             found = self._house_of_form()
         if head.title_line is not None and found.abteilung is None:
             found = Contact(abteilung=department_of_title(head.sheet.lines[head.title_line])).filled(found)
-        if referral and found.count == 0:
-            found = self._greeted_team()
-        found = found.filled(Contact(name=self._greeted() or _saluted([*labelled, *(self.block or ())])))
+        found = found.filled(Contact(name=self._greeted()))
         if found.abteilung is None and found.plz is None and found.strasse is None and is_department(found.institution):
             return found.model_copy(update={"institution": None, "abteilung": found.institution})
         return found
-
-    def _greeted_team(self) -> Contact:
-        """Return the house and department of a greeted team: `Liebes Team der Notaufnahme im Klinikum Musterau`."""
-        sheet = self.head.sheet
-        line = sheet.lines[sheet.greeting][:140].strip() if sheet.greeting < len(sheet.lines) else ""
-        team = _TEAM.match(line)
-        pieces = [one.strip() for one in _WITHIN.split(team[1])] if team else []
-        if len(pieces) == 1 and not HOUSE.search(pieces[0]):
-            return Contact(abteilung=pieces[0])
-        return contact_of(pieces[::-1], person=False) if pieces else Contact()
 
     def _house_of_form(self) -> Contact:
         """A form of the house that is asked, where the sender has a part of his own: its letterhead."""
@@ -112,17 +85,6 @@ class Recipient:
         return not SUBJECT.match(line) and (
             kind is None or (kind != line and (HOUSE.search(line) or CLINIC.search(line)) is not None)
         )
-
-    def _bound_for(self) -> Contact:
-        """`nach Spital Musterau, Notfallstation` on a line of its own."""
-        sheet = self.head.sheet
-        for n, line in enumerate(sheet.lines[: min(sheet.head_end, len(sheet.lines))]):
-            bound = _BOUND_FOR.match(line.strip())
-            rest = _WIDE.split(line.strip()[bound.end() :])[0] if bound else ""
-            if rest and len(rest) < 110 and (HOUSE.search(rest) or CLINIC.search(rest)):
-                below = sheet.lines[n + 1 : n + 2]
-                return contact_of([rest, *(one for one in below if PLACE.match(" " + one.strip()))])
-        return Contact()
 
     def _find(self) -> list[str] | None:
         head = self.head
@@ -212,23 +174,6 @@ class Recipient:
                 title = " ".join(found[1].split())
                 return f"{title} {name}".strip()
         return None
-
-
-_SALUTED = re.compile(
-    r"\b(?:Herrn?|Frau|Hr\.|Fr\.)\s((?:[^\W\d_a-zäöü][\w'’-]*\.?\s){0,2}[^\W\d_a-zäöü][\w'’-]+)(?=\s*(?:,|$|\s{3}))"
-)
-
-
-def _saluted(lines: list[str]) -> str | None:
-    """A person without a title within an address: `Leistungszentrum, Frau Kern`."""
-    return next(
-        (
-            found[1]
-            for line in lines
-            if (found := _SALUTED.search(line[:200])) and all(map(is_name_word, found[1].split()))
-        ),
-        None,
-    )
 
 
 def _is_mail_alone(found: Contact) -> bool:

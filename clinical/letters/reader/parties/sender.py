@@ -8,7 +8,7 @@ from functools import cached_property
 from clinical.claims import either
 from clinical.letters.layout import CLOSING, is_note
 from clinical.letters.reader.kinds import kind_of
-from clinical.letters.reader.names import doctor_in, given, is_name_word, same_person, strip_titles
+from clinical.letters.reader.names import doctor_in, same_person
 from clinical.letters.reader.parties.head import (
     ADDRESSED,
     FIRST_LINES,
@@ -18,7 +18,6 @@ from clinical.letters.reader.parties.head import (
     LetterHead,
     contact_of,
     is_dated,
-    phone_in,
     plain_name,
     without_address,
 )
@@ -28,17 +27,12 @@ from clinical.letters.reader.parties.houses import (
     PLACE,
     first_piece,
     is_department,
-    place_in,
-    street_in,
 )
 from clinical.letters.reader.parties.recipient import Recipient
 
 _DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
 _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
 """Labels that stand in letterheads."""
-_SURNAME = re.compile(r"((?:[A-ZÄÖÜ]\.\s?)?([^\W\d_a-zäöü][\w'’-]{2,24}))(?:,\s(?:[A-ZÄÖÜ][\w.]+)(?:\s[\w.]+)?)?")
-_SIGNING_LINES = 2
-"""Lines under the closing formula, or at the end of a letter without one, in which a surname alone signs."""
 _FOOTER = re.compile(
     rf"vertraulich|empfänger dieser|^diese (?:e-?mail|nachricht)|{either('@contact')}|"
     r"beilage|anlage|kopie|durchschrift|verteiler|^cc\b|seite \d|ergeht an|"
@@ -50,8 +44,6 @@ _LETTERHEAD_MOST = 60
 _SIGNED_LINES = 14
 _PERFORMED_WITHIN = 40
 """Lines in which a report says who operated or examined."""
-_LAST = 5
-"""Lines at the end in which a letter without a closing formula is signed."""
 _ABOVE_RELEASE = 1
 """Lines above `elektronisch signiert` in which the name stands."""
 _WRITTEN_BY = re.compile(
@@ -75,9 +67,6 @@ OF_ANOTHER = re.compile(
 )
 """Labels of people who do not sign."""
 _SIGNED_BY = re.compile(r"^(?:(?:gez\.|i\.\s?[AV]\.|Stempel|Datum|Unterschrift|und\b|[,/:])\s*)+")
-_FOOT_PIECES = re.compile(r"\s*[|·•;]\s*|,\s+|\s[–-]\s|\.\s+(?=[A-ZÄÖÜ][\w-]{3,})|\s{3,}|\t")
-_FOOT_MOST = 300
-"""Characters of a line of the foot that are read."""
 _DATED_MOST = 30
 """Characters of a cell that only says when it was signed."""
 _GREETS = re.compile(
@@ -113,23 +102,10 @@ class Sender:
                 found = foot.filled(found)
             elif foot.count >= 2:
                 found = found.filled(foot)
-        if found.plz is None and found.strasse is None:
-            found = found.filled(self._foot_line())
         if found.telefon is None or found.email is None:
             below = self._below()
             found = found.filled(Contact(telefon=below.telefon, email=below.email))
-        if found.institution is None:
-            found = self._under_name().filled(found) if found.abteilung is None else found.filled(self._under_name())
-        return self._with_place(found)
-
-    def _under_name(self) -> Contact:
-        """The house under the signature, where no letterhead names one."""
-        if self.sheet.closing >= len(self.sheet.lines):
-            return Contact()
-        lines = [line.strip() for line in self.sheet.lines[self.sheet.closing + 1 :][:_SIGNED_LINES]]
-        kept = [line for line in lines if len(line) < 120 and not _FOOTER.search(line)]
-        found = contact_of(kept, person=False)
-        return Contact(institution=found.institution, abteilung=found.abteilung) if found.institution else Contact()
+        return found
 
     def _below(self) -> Contact:
         """Contact details of the sender below the signature."""
@@ -221,9 +197,7 @@ class Sender:
     def _named(self, found: Contact, signed: str | None) -> Contact:
         """The signature's name, or the letterhead's where it names the same person with a title that is not signed."""
         if signed is None:
-            named = Contact(name=self._signing_person()).filled(found)
-            named = named if named.name else Contact(name=self._performing()).filled(named)
-            return named if named.name else Contact(name=self._surname()).filled(named)
+            return found.filled(Contact(name=self._performing()))
         titled = doctor_in(signed) is not None
         whole = next((one for one in self._people if same_person(one, signed) and len(one) >= len(signed)), None)
         if whole is not None and not titled:
@@ -244,31 +218,6 @@ class Sender:
         ]
         plain = (one for piece in pieces if not HOUSE.search(piece) and (one := plain_name(piece)))
         return [*(one for piece in pieces if (one := doctor_in(piece))), *plain]
-
-    def _signing_person(self) -> str | None:
-        """Of the letterhead's people the one whose surname or first name stands alone among the last lines, or a
-        doctor whose surname stands within one."""
-        last = [line.strip() for line in self.sheet.lines if line.strip()][-_LAST:]
-        signed = [_SIGNED_BY.sub("", line).strip(" ,.") for line in last]
-        alone = (one for one in self._people for line in signed if line and line in strip_titles(one).split())
-        within = (
-            one
-            for one in self._people
-            for line in last
-            if doctor_in(one) and strip_titles(one).split()[-1] in line and len(line) < 90
-        )
-        return next(alone, None) or next(within, None)
-
-    def _surname(self) -> str | None:
-        """A surname alone under the closing formula, or at the end, what its bearer is behind it: `Kern, Arzt`."""
-        sheet = self.sheet
-        told = [line.strip() for line in sheet.lines[min(sheet.closing + 1, len(sheet.lines)) :] if line.strip()]
-        last = [line.strip() for line in sheet.lines if line.strip()][-_SIGNING_LINES:]
-        for line in told[:_SIGNING_LINES] or last:
-            found = _SURNAME.fullmatch(_SIGNED_BY.sub("", _FAMILIAR.sub("", line)))
-            if found and is_name_word(found[2]) and given(found[2]) <= 0 and not self.head.is_patient(found[2]):
-                return found[1]
-        return None
 
     def _performing(self) -> str | None:
         """The one who operated or examined."""
@@ -293,44 +242,7 @@ class Sender:
             if not _FOOTER.search(line) and len(line) < 200 and line[:1] != ">" and not self.head.is_patient(line)
         ]
         found = contact_of(lines)
-        if found.institution is None and found.plz and (house := _house_before(lines)):
-            found = found.model_copy(update={"institution": house})
         return found if found.plz or found.telefon else Contact()
-
-    def _foot_line(self) -> Contact:
-        """The address in a line of the letter's foot: the house's own, whatever bank and register stand behind it."""
-        told = [line.strip() for line in self.sheet.lines[self.head.blocks[-1].stop if self.head.blocks else 0 :]]
-        for line in [one for one in told if one][-_LAST:]:
-            pieces = [one.strip() for one in _FOOT_PIECES.split(line[:_FOOT_MOST]) if one.strip()]
-            placed = next((n for n, one in enumerate(pieces) if PLACE.match(f" {one}")), 0)
-            street = street_in(pieces[max(placed - 1, 0) : placed + 1])
-            if not placed or street is None or OF_ANOTHER.match(line) or self.head.is_patient(line):
-                continue
-            plz, ort = place_in(pieces[placed : placed + 1])
-            house = contact_of(pieces[: max(placed - 1, 0)], person=False).institution
-            return Contact(institution=house, strasse=street, plz=plz, ort=ort, telefon=phone_in(line, pieces[placed:]))
-        return Contact()
-
-    def _with_place(self, found: Contact) -> Contact:
-        """The place before the letter's date, where the letterhead names none."""
-        if found.ort is not None or (found.institution is None and found.strasse is None):
-            return found
-        for block in self.head.blocks:
-            for line in self.head.lines(block):
-                told = re.match(r"^([^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?),\s*(?:den|am)?\s*\d", line)
-                if told and is_dated(line) and not kind_of(told[1]) and not self.head.is_patient(told[1]):
-                    return Contact(ort=told[1]).filled(found)
-        return found
-
-
-def _house_before(lines: list[str]) -> str | None:
-    """House before its doctor and address: `Permanence Musterhafen, Dr. med. Anna Kern, Hafenplatz 1, ...`."""
-    for line in lines:
-        pieces = [one.strip() for one in line.split(",")]
-        placed = any(PLACE.match(f" {one}") for one in pieces[2:])
-        if placed and doctor_in(pieces[1]) and not doctor_in(pieces[0]):
-            return first_piece([line])
-    return None
 
 
 def _bare_name(line: str) -> str | None:
