@@ -103,7 +103,7 @@ async def _start(app: FastAPI, tried: asyncio.Event) -> None:
 
 
 def _kept(load: Callable[..., Any], *given: Any) -> Any:
-    """What `load` gives, which stays as long as the process."""
+    """Give what `load` gives, which stays as long as the process."""
     with loading(keep=True):
         return load(*given)
 

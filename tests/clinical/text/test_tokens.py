@@ -1,4 +1,4 @@
-"""What a text is looked up by: keys of tokens, their places, and its days."""
+"""Keys of tokens, their places, and the days of a text: all that it is looked up by."""
 
 import pytest
 

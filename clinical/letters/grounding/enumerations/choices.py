@@ -64,7 +64,7 @@ def _best(letter: Circumstances, field: str) -> tuple[int, int, int, str] | None
 def is_denied_choice(letter: Circumstances, field: str) -> bool:
     """True if the text denies a value of the list ("Kein Notfall")."""
     known = (phrase for value in values(field) for phrase in phrases(field, value) if phrase.role == "says")
-    places = (place for phrase in known for place in matches(letter.standing, phrase))
+    places = (place for phrase in known for place in matches(letter.places, phrase))
     return any(_is_denied(letter.source, place[0], place[-1]) for place in places)
 
 
@@ -72,7 +72,7 @@ def _places(letter: Circumstances, field: str) -> Iterator[tuple[int, int, int, 
     """(strength, first token, last token, value) of every place that counts, strongest first; none where the text has
     too many. Whether a place counts is asked in that order, so that who takes the first pays for no other."""
     source = letter.source
-    found = {value: [(phrase, list(matches(letter.standing, phrase))) for phrase in phrases(field, value)]
+    found = {value: [(phrase, list(matches(letter.places, phrase))) for phrase in phrases(field, value)]
              for value in values(field)}  # fmt: skip
     options = [source.word_places.get(word, ()) for words in _OPTIONS.get(field, {}).values() for word in words]
     known = {place for pairs in found.values() for _, places in pairs for place in places}

@@ -18,7 +18,7 @@ from typing import Final
 
 from clinical.claims import Words, group, read_groups
 from clinical.contract import DocumentType
-from clinical.letters.grounding.enumerations.phrases import Standing
+from clinical.letters.grounding.enumerations.phrases import PhrasePlaces
 from clinical.text import SALUTATIONS, STOP, TITLES, SourceText, spelling
 
 TABLE: Final = "circumstances.tsv"
@@ -80,7 +80,7 @@ class Circumstances:
 
     def __init__(self, source: SourceText, kind: DocumentType | None = None) -> None:
         self.source, self.kind = source, kind
-        self.standing = Standing(source)
+        self.places = PhrasePlaces(source)
         self.named: dict[str, tuple[int, int, int, str] | None] = {}
         """By list: what the text names most strongly, once asked for (strength, first and last token, value)."""
 

@@ -133,7 +133,7 @@ def _affixes() -> Words:
     return Words(frozenset(), tuple(stems), tuple(endings), numbers, years)
 
 
-class Standing:
+class PhrasePlaces:
     """The places of the words of phrases in one text, each looked up once."""
 
     def __init__(self, source: SourceText) -> None:
@@ -173,10 +173,10 @@ def _before(starts: Sequence[int], places: Sequence[int], reach: int) -> Sequenc
     return [start for start, at in zip(starts, after, strict=True) if at < len(places) and places[at] <= start + reach]
 
 
-def matches(standing: Standing, phrase: Phrase) -> Iterator[range]:
+def matches(places: PhrasePlaces, phrase: Phrase) -> Iterator[range]:
     """Every place of a phrase, as token numbers, in the order of the text."""
-    source, elements, lead = standing.source, phrase.elements, phrase.lead
-    for start in standing.starts(phrase):
+    source, elements, lead = places.source, phrase.elements, phrase.lead
+    for start in places.starts(phrase):
         if lead and not divided(source, start, elements[0]):
             continue
         behind = _fits(source, phrase.head, start)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from clinical.claims import Reading
-from clinical.letters.grounding.enumerations.phrases import Standing, matches, table
+from clinical.letters.grounding.enumerations.phrases import PhrasePlaces, matches, table
 from evals.letters.generator import letters
 from tests.clinical.letters.grounding.tables import rows
 
@@ -12,9 +12,9 @@ def test_what_a_phrase_needs_leaves_out_none_of_its_places() -> None:
     texts = [letter.text for letter in letters(10, 11)] + ["\n".join(row[-1] for row in rows("stated_choices.tsv"))]
     found = 0
     for text in texts:
-        standing = Standing(Reading.of(text))
+        places = PhrasePlaces(Reading.of(text))
         for phrase in table():
-            places = list(matches(standing, phrase))
-            assert places == list(matches(standing, replace(phrase, needs=())))
+            places = list(matches(places, phrase))
+            assert places == list(matches(places, replace(phrase, needs=())))
             found += len(places)
     assert found > len(texts)
