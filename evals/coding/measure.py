@@ -195,4 +195,5 @@ def shown(result: MeasuredResult) -> str:
     tables += [beside(rows, [f"{label}_{what}" for what in WHAT]) for label in LABELS]
     named = ("target", "tier", "model", "prompts", "variant")
     about = ", ".join(f"{key} {result.about[key]}" for key in named if key in result.about)
-    return "\n\n".join([*tables, printed([one for one in rows if one.set == ALL and one.measure in FURTHER]), about])
+    further = printed([one for one in rows if one.set == ALL and one.measure in FURTHER])
+    return "\n\n".join(filter(None, [*tables, further, about]))

@@ -85,8 +85,11 @@ def printed(rows: Sequence[Row]) -> str:
 
 
 def beside(rows: Iterable[Row], measures: Sequence[str] = ()) -> str:
-    """A line for each set, its measures beside each other: these, or all that there are; `n` is the largest of them."""
+    """A line for each set, its measures beside each other: these, or all that there are; `n` is the largest of them.
+    Empty where none of them was measured."""
     found = [one for one in rows if not measures or one.measure in measures]
+    if not found:
+        return ""
     names = [*(measures or dict.fromkeys(one.measure for one in found))]
     told = pd.DataFrame([(one.set, one.measure, _cell(one)) for one in found], columns=["", "measure", "cell"])
     cells = told.pivot(index="", columns="measure", values="cell").reindex(told[""].unique()).reindex(columns=names)

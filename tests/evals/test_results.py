@@ -270,3 +270,4 @@ def test_measures_of_sets_stand_beside_each_other():
         ["typed", "9", "1.000", "-"],
     ]
     assert beside(rows, ["words"]).split() == ["n", "words", "all", "20", "1,234"]
+    assert beside(rows, ["mrr"]) == beside([]) == ""
