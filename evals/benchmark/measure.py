@@ -13,6 +13,7 @@ import datetime
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,7 +75,7 @@ def command(
             print(f"{CARD.name} is that of {len(files)} files")
             return 0
         if other := checked(folder):
-            raise SettingError(f"{', '.join(other[:3])} are not those of the card", "the card's", "--make")
+            raise SettingError(f"{', '.join(islice(other, 3))} are not those of the card", "the card's", "--make")
         index = SearchIndex.load(catalog or _starter(Path(temporary)))
         asked = {task: texts(task, split, folder) for task in tasks or TASKS}
         found = everything(folder, index, {task: tried(rows) if trial else rows for task, rows in asked.items()}, **how)

@@ -75,4 +75,4 @@ def test_a_tagger_learns_from_the_words_around_a_mention():
     assert ask(Reading.of("..."), LabelledMention(0, 3, "present", None, (), ())) == "present"
     still = train_claims(Material(lessons), Recipe(nets=1, epochs=1, rate=0.0, framed=30, mixed=1), tagger)
     assert (still.layers == tagger.layers).all()
-    assert (still.table == tagger.table).all()
+    assert (still.grams == tagger.grams).all()

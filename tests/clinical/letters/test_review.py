@@ -2,10 +2,11 @@
 
 import pytest
 
-from clinical.contract import Arztbrief, Zuweisung
+from clinical.contract import Arztbrief, ExtractRequest, Zuweisung
 from clinical.letters import ground, reviewed
+from evals.letters.fields import Asked
 from evals.letters.generator import letters
-from evals.letters.review import AnsweredLetter, measured
+from evals.letters.review import rows_of
 
 LETTER = """\
 Spital Seeblick
@@ -144,9 +145,9 @@ def test_an_entry_that_sounds_like_another_list_is_named_wherever_it_stands():
 
 
 def test_exchanged_values_are_named_and_true_ones_seldom():
-    documents = {"arztbrief": Arztbrief, "zuweisung": Zuweisung}
-    made = [AnsweredLetter(one.text, documents[one.document_type], one.truth) for one in letters(48, seed=9)]
-    found = measured(made)
-    assert found["wrong"] > 200
-    assert found["named"] >= 0.95 * found["wrong"]
-    assert found["false_alarms"] <= 0.03 * found["true"]
+    made = letters(48, seed=9)
+    requests = [ExtractRequest(document_type=one.document_type, text=one.text) for one in made]
+    exchanged, true = rows_of(Asked("", *both, {}) for both in zip(requests, [one.truth for one in made], strict=True))
+    assert exchanged.n > 200
+    assert exchanged.value >= 0.95
+    assert true.value <= 0.03
