@@ -36,7 +36,6 @@ class ExchangedModel:
 
     def __init__(self, folder: Path, names: Mapping[str, str] | None = None) -> None:
         """`names`: of questions, by the first words of the user in them; any other is called by its hash."""
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._names = folder, names or {}
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
@@ -45,6 +44,7 @@ class ExchangedModel:
         name = self._names.get(user) or named(asked)
         answer = f"{name}.answer.json"
         if not (self._folder / answer).is_file():
+            self._folder.mkdir(parents=True, exist_ok=True)
             form = f"### {schema.name}\n\n" if schema else ""
             (self._folder / f"{name}.prompt.txt").write_text(form + asked, "utf-8")
             raise ModelUnavailable(f"question {name} is not answered", answer, "answer it and run again")

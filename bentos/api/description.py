@@ -89,7 +89,7 @@ def _complete(operation: Schema, shown: Schema, headers: list[str]) -> None:
     """Add the examples, and where the operation wants a key, its errors, headers and `Prefer`."""
     keyed, responses = "security" not in operation, operation["responses"]
     answered = responses["200"]
-    answered |= {"description": "Done"}
+    answered["description"] = "Done"
     answered["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers} if keyed else {}
     for content in answered["content"].values():
         content["examples"] = shown["answers"]

@@ -26,6 +26,7 @@ from catalog_build.training.texts import TextWriter
 from clinical.claims import BESIDES, LABELS, PLACES, Reading, Tagger
 from clinical.icd import HEALTH_FACTORS
 from clinical.progress import progress
+from clinical.search import quantise
 from clinical.text import BUCKETS, DENSE, GAPS, folded_words
 
 BATCH, BETWEEN = 32, 8
@@ -191,11 +192,11 @@ class Network(nn.Module):
         """The weights as numpy reads them: a tagger of this network alone."""
         own = {name: value.detach().numpy() for name, value in self.named_parameters()}
         deep = [own[f"layers.{number}.weight"].transpose(2, 1, 0) for number in range(len(self.layers))]
-        (grams, grams_scale), (words, words_scale) = (_as_bytes(own[f"{one}.weight"]) for one in ("grams", "words"))
+        (grams, grams_scale), (words, words_scale) = (quantise(own[f"{one}.weight"].T) for one in ("grams", "words"))
         return Tagger(
-            grams=grams[None],
+            grams=grams.T[None].copy(),
             grams_scale=grams_scale[None],
-            words=words[None],
+            words=words.T[None].copy(),
             words_scale=words_scale[None],
             gaps=own["gaps.weight"][None],
             entry=own["entry.weight"].T[None].copy(),
@@ -209,12 +210,6 @@ class Network(nn.Module):
             mark=own["mark.weight"].T[None].copy(),
             mark_bias=own["mark.bias"][None],
         )
-
-
-def _as_bytes(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round a table of rows to bytes, and give the scale of each column."""
-    scale = np.abs(table).max(axis=0) / 127
-    return np.round(table / scale).astype(np.int8), scale
 
 
 class _Batch(NamedTuple):

@@ -18,19 +18,9 @@ class CompiledTagger(Tagger):
 
     def __init__(self, one: Tagger) -> None:
         super().__init__(**{each.name: getattr(one, each.name) for each in fields(one)})
-        own = (
-            one.grams,
-            one.words,
-            one.grams_scale,
-            one.words_scale,
-            one.gaps,
-            one.entry,
-            one.entry_bias,
-            one.layers,
-            one.layers_bias,
-        )
+        own = TaggingWeights(*(getattr(one, name) for name in TaggingWeights._fields))
         joint = np.ascontiguousarray(one.joint[:, : 2 * one.layers.shape[3]])
-        object.__setattr__(self, "_tagging", Tagging(TaggingWeights(*own, joint, one.joint_bias)))
+        object.__setattr__(self, "_tagging", Tagging(own._replace(joint=joint)))
 
     _tagging: Tagging
 

@@ -94,7 +94,7 @@ def _try(folder: Path, home: Path) -> None:
     environment |= {"BEFUND_WEB_PORT": str(web)}
     key = _run([python, "-m", "bentos", "keys", "create", "--name", "trial"], home, environment).split()[-1]
     serve = partial(running, environment=environment, folder=home, log=home / "server.log")
-    with serve([python, "-m", "bentos", "serve"], lambda: answers(f"http://127.0.0.1:{api}/api/health")):
+    with serve([python, "-m", "bentos", "serve"], lambda: answers(f"http://127.0.0.1:{api}/internal/readyz")):
         answer = _coded(api, key)
         coded = time.perf_counter() - began
     if CODE not in answer:

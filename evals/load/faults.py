@@ -122,8 +122,9 @@ class Server:
 
     def wait(self) -> None:
         """Until it is ready. Raises NotStarted."""
-        if self.process:
-            awaited(self.process, self.ready, self.log, START_SECONDS)
+        if self.process is None:
+            raise NotStarted(f"{self.name} was not started")
+        awaited(self.process, self.ready, self.log, START_SECONDS)
         self.journal.note(f"{self.name} ready")
 
     @property

@@ -5,8 +5,7 @@ Each open call takes a thread: their number is bounded, so that the others stay 
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import Any, cast
 
@@ -56,6 +55,25 @@ class Slots:
             return self._open.total()
 
 
+class Held(Iterator[bytes]):
+    """An iterator that holds a place until it is closed, also when it is never begun."""
+
+    def __init__(self, slots: Slots, person: uuid.UUID, chunks: Iterator[bytes]) -> None:
+        self._slots, self._person, self._chunks, self._held = slots, person, chunks, True
+
+    def __next__(self) -> bytes:
+        return next(self._chunks)
+
+    def close(self) -> None:
+        """End the call and give its place back."""
+        try:
+            self._chunks.close()  # type: ignore[attr-defined] # a generator
+        finally:
+            if self._held:
+                self._held = False
+                self._slots.free(self._person)
+
+
 def init_app(app: Flask) -> None:
     """A bounded number of open calls for this process."""
     app.extensions[_KEY] = Slots(app.config["BEFUND"].workbench_streams)
@@ -73,10 +91,8 @@ def stream(path: str, wanted: type[BaseModel], fixed: Mapping[str, Any], *, stre
     if not held.take(person):
         return _refused({**words["busy"], "retry_after": BUSY_WAIT_S}, 503)
     call = ApiCall(api_url(settings()) + path, api_key(settings()), body, streams)
-    chunks = relayed(call, words, browser_left(request.environ))
-    answer = Response(chunks, mimetype="text/event-stream", headers=HEADERS)
-    answer.call_on_close(partial(held.free, person))  # also when it is never begun
-    return answer
+    chunks = Held(held, person, relayed(call, words, browser_left(request.environ)))
+    return Response(chunks, mimetype="text/event-stream", headers=HEADERS)
 
 
 def slots() -> Slots:

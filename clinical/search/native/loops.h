@@ -242,12 +242,12 @@ typedef struct {
 
 /* The tagger: N networks, their matrices in tiles (`tagging.c`). */
 typedef struct {
-    const int8_t *grams, *spelled;     /* (N, buckets, wide): rows of n-grams, and of words by themselves */
-    const float *grams_scale, *spelled_scale; /* (N, wide): a byte's worth in each column */
-    const float *gaps;                 /* (N, marks, between): rows of what stands between words */
-    const float *entry, *entry_bias;   /* from 2 * wide + told + 2 * between inputs to hidden ones */
-    const float *layers, *layers_bias; /* depth times from three words' hidden ones to one's */
-    const float *joint, *joint_bias;   /* twice from hidden ones to as many; the bias is of the first */
+    const int8_t *grams, *words;             /* (N, buckets, wide): rows of n-grams, and of words by themselves */
+    const float *grams_scale, *words_scale;  /* (N, wide): a byte's worth in each column */
+    const float *gaps;                       /* (N, marks, between): rows of what stands between words */
+    const float *entry, *entry_bias;         /* from 2 * wide + told + 2 * between inputs to hidden ones */
+    const float *layers, *layers_bias;       /* depth times from three words' hidden ones to one's */
+    const float *joint, *joint_bias;         /* twice from hidden ones to as many; the bias is of the first */
     int64_t networks, buckets, wide, marks, between, told, hidden, depth;
 } Tagger;
 

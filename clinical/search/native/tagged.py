@@ -10,21 +10,22 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical.search.native.compiled import FLOAT, LETTER, LONG, Floats, Ints, address_of, all_at, fields_of, loops
+from clinical.search.native.compiled import (
+    BYTE,
+    FLOAT,
+    LETTER,
+    LONG,
+    Floats,
+    Ints,
+    address_of,
+    all_at,
+    fields_of,
+    loops,
+)
 
 TILE: Final = 16
 """Outputs of a layer whose weights lie together: a network is a multiple of them wide."""
 _SIZES: Final = "networks buckets wide marks between told hidden depth"
-
-
-class _Tagger(ctypes.Structure):
-    _fields_ = fields_of(
-        "grams spelled grams_scale spelled_scale gaps entry entry_bias layers layers_bias joint joint_bias", _SIZES
-    )
-
-
-class _SeenWords(ctypes.Structure):
-    _fields_ = fields_of("letters start text_start told gaps", "words texts")
 
 
 class TaggingWeights(NamedTuple):
@@ -43,6 +44,14 @@ class TaggingWeights(NamedTuple):
     joint_bias: Floats
 
 
+class _Tagger(ctypes.Structure):
+    _fields_ = fields_of(" ".join(TaggingWeights._fields), _SIZES)
+
+
+class _SeenWords(ctypes.Structure):
+    _fields_ = fields_of("letters start text_start told gaps", "words texts")
+
+
 class Tagging:
     """The networks made ready once: their matrices are copied into tiles and kept with their addresses."""
 
@@ -55,7 +64,7 @@ class Tagging:
         self._kept = own._replace(entry=_tiled(own.entry), layers=_tiled(own.layers), joint=_joint(own.joint))
         told = entered - 2 * wide - 2 * between
         sizes = (networks, buckets, wide, marks, between, told, hidden, own.layers.shape[1])
-        kinds = [own.dtype for own in self._kept]
+        kinds: list[np.dtype[Any]] = [BYTE, BYTE, *[FLOAT] * (len(self._kept) - 2)]
         self._struct = _Tagger(*all_at(self._kept, kinds), *sizes)
         self._address, self._shape = ctypes.addressof(self._struct), (networks, hidden)
 

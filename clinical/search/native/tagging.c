@@ -123,8 +123,8 @@ FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, c
 {
     int64_t wide = net->wide, between = net->between, told = net->told;
     const int8_t *table = net->grams + number * net->buckets * wide;
-    const int8_t *spelled = net->spelled + number * net->buckets * wide;
-    const float *scale = net->grams_scale + number * wide, *own_scale = net->spelled_scale + number * wide;
+    const int8_t *own = net->words + number * net->buckets * wide;
+    const float *scale = net->grams_scale + number * wide, *own_scale = net->words_scale + number * wide;
     const float *gaps = net->gaps + number * net->marks * between;
     for (int64_t word = 0; word < seen->words; word++) {
         int64_t from = first[word], to = first[word + 1];
@@ -134,7 +134,7 @@ FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, c
                 known[at] += (float)table[grams[gram] * wide + at];
         for (int64_t at = 0; at < wide; at++) {
             known[at] *= scale[at] / (float)(to - from);
-            known[wide + at] = (float)spelled[grams[from] * wide + at] * own_scale[at];
+            known[wide + at] = (float)own[grams[from] * wide + at] * own_scale[at];
         }
         memcpy(known + 2 * wide, seen->told + word * told, (size_t)told * sizeof *known);
         known += 2 * wide + told;

@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from tests.serving import wait_until
 from tests.webapp.conftest import add_organization, add_user, login, make_app
 from tests.webapp.workbench.conftest import text_api
 from webapp.workbench import catalog, relay
-from webapp.workbench.calls import PER_PERSON, Slots, stream
+from webapp.workbench.calls import PER_PERSON, Held, Slots, stream
 from webapp.workbench.catalog import CodeBook, open_book
 from webapp.workbench.failures import FAILURES, kind_of, wait_of
 from webapp.workbench.plugin import WARM_UP
@@ -138,12 +139,18 @@ def test_a_bad_body_is_refused_and_a_full_house_says_when_to_come_back(small: An
     assert slots.taken == 0
 
 
-def test_places_are_bounded_for_a_person_and_for_all() -> None:
+def test_a_place_is_given_back_once_also_when_nothing_was_read() -> None:
     slots, one, other = Slots(PER_PERSON + 1), uuid.uuid4(), uuid.uuid4()
     assert [slots.take(one) for _ in range(PER_PERSON + 1)] == [True] * PER_PERSON + [False]
     assert [slots.take(other), slots.take(other)] == [True, False]
-    slots.free(one)
+    held = Held(slots, one, iter_of(b"x"))
+    held.close()
+    held.close()
     assert slots.taken == PER_PERSON
+
+
+def iter_of(*chunks: bytes) -> Iterator[bytes]:
+    yield from chunks
 
 
 def test_a_browser_that_is_gone_ends_the_call_before_it_begins() -> None:
