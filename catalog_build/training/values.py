@@ -22,15 +22,16 @@ from catalog_build.training.statements import Authors, moved
 from clinical.letters import (
     DILATIONS,
     LEARNED,
-    VALUE_ROWS,
     VALUE_STATES,
     RulesReader,
     ValueFeatures,
     ValueNet,
     ValueTagger,
+    known_rows,
     settled,
     value_in,
 )
+from clinical.search import quantise
 
 SIZE: Final = 64
 """Numbers of a word's vector."""
@@ -43,16 +44,18 @@ VARIED = 0.5
 UNSEEN, UNSEEN_RULES, DROPPED = 0.2, 0.3, 0.25
 """Shares of the features that a step does not see, of the letters without what the rules found, and of the numbers of
 each layer that are dropped."""
+KNOWN_FROM: Final = 2
+"""Letters that have a feature from which on it is learned: what one letter alone has is learned by heart."""
 _OUTSIDE: Final = -1
 _PARTIES: Final = frozenset(("absender.name", "empfaenger.name"))
 """People who may stand in the letterhead or the address and again in signature or salutation, in other words."""
 
 
 class ValueLesson(NamedTuple):
-    """The features of a letter's words (one run of rows, the place behind each word's, which of them are the rules'),
-    and the state of each word, -1 where nothing is learned."""
+    """The features of a letter's words, or the rows of those that are known (one run, the place behind each word's,
+    which of them are the rules'), and the state of each word, -1 where nothing is learned."""
 
-    rows: NDArray[np.int64]
+    features: NDArray[np.integer]
     ends: NDArray[np.int64]
     of_rules: NDArray[np.bool_]
     states: NDArray[np.int64]
@@ -83,10 +86,10 @@ def value_lesson(read: ReadLetter) -> ValueLesson:
         )
         for n, word in enumerate(features.words)
     ]
-    rows = np.array([*chain.from_iterable(chain(*both) for both in every)], dtype=np.int64)
+    seen = np.array([*chain.from_iterable(chain(*both) for both in every)], dtype=np.uint32)
     marked = [*chain.from_iterable([*([False] * len(a)), *([True] * len(b))] for a, b in every)]
     ends = np.cumsum([len(a) + len(b) for a, b in every])
-    return ValueLesson(rows, ends, np.array(marked, dtype=np.bool_), _states(read))
+    return ValueLesson(seen, ends, np.array(marked, dtype=np.bool_), _states(read))
 
 
 def _states(read: ReadLetter) -> NDArray[np.int64]:
@@ -122,9 +125,9 @@ def _place(features: ValueFeatures, start: int, end: int, words: str, places: Se
 
 
 class _Net(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, known: int) -> None:
         super().__init__()
-        self.table = nn.EmbeddingBag(VALUE_ROWS, SIZE, mode="sum")
+        self.table = nn.EmbeddingBag(known, SIZE, mode="sum")
         nn.init.normal_(self.table.weight, std=0.05)
         self.layers = nn.ModuleList([nn.Conv1d(SIZE, SIZE, 3, dilation=one, padding=one) for one in DILATIONS])
         self.out = nn.Linear(2 * SIZE, VALUE_STATES)
@@ -146,8 +149,10 @@ class _Net(nn.Module):
             (weight.detach().permute(2, 1, 0).reshape(3 * SIZE, SIZE).numpy(), bias.detach().numpy())
             for weight, bias in ((one.get_parameter("weight"), one.get_parameter("bias")) for one in self.layers)
         )
-        table, out, bias = (one.detach().numpy() for one in (self.table.weight, self.out.weight.T, self.out.bias))
-        return ValueNet(table, layers, np.ascontiguousarray(out), bias)
+        table, out, bias = (one.detach().numpy() for one in (self.table.weight.T, self.out.weight.T, self.out.bias))
+        columns, scale = quantise(table)
+        of_others = np.zeros((1, SIZE), dtype=np.int8)
+        return ValueNet(np.concatenate([columns.T, of_others]), scale, layers, np.ascontiguousarray(out), bias)
 
 
 def train_values(letters: Iterable[LabelledLetter], nets: int = NETS) -> ValueTagger:
@@ -174,15 +179,32 @@ def value_lessons(read: Iterable[ReadLetter]) -> list[tuple[ValueLesson, ...]]:
 
 
 def _tagger(lessons: Sequence[Sequence[ValueLesson]], nets: int) -> ValueTagger:
-    return ValueTagger(tuple(_fitted(lessons, seed) for seed in range(nets)))
+    known = _known(lessons)
+    learned = [[_of_known(one, known) for one in each] for each in lessons]
+    return ValueTagger(known, tuple(_fitted(learned, len(known), seed) for seed in range(nets)))
 
 
-def _fitted(lessons: Sequence[Sequence[ValueLesson]], seed: int) -> ValueNet:
-    """A network of the lessons of letters, each as it was written, then varied."""
+def _known(lessons: Iterable[Sequence[ValueLesson]]) -> NDArray[np.uint32]:
+    """The features that several letters have."""
+    own = [np.unique(np.concatenate([one.features for one in each])) for each in lessons]
+    found, letters = np.unique(np.concatenate(own), return_counts=True)
+    return found[letters >= KNOWN_FROM]
+
+
+def _of_known(lesson: ValueLesson, known: NDArray[np.uint32]) -> ValueLesson:
+    """The lesson with the rows of its known features."""
+    rows = known_rows(known, lesson.features)
+    is_known = rows < len(known)
+    before = np.concatenate([[0], np.cumsum(is_known)])
+    return ValueLesson(rows[is_known], before[lesson.ends], lesson.of_rules[is_known], lesson.states)
+
+
+def _fitted(lessons: Sequence[Sequence[ValueLesson]], known: int, seed: int) -> ValueNet:
+    """A network of the lessons of letters, each as it was written, then varied. `known`: the number of features."""
     torch.manual_seed(seed)
     drawn = np.random.default_rng(seed)
-    net = _Net()
-    optimizer = torch.optim.AdamW(net.parameters(), RATE, weight_decay=DECAY)
+    net = _Net(known)
+    optimizer = torch.optim.AdamW(net.parameters(), RATE, weight_decay=DECAY, fused=True)
     batches = -(-len(lessons) // BATCH)
     rates = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=ROUNDS * batches + 1, pct_start=0.1)
     for _ in range(ROUNDS):
@@ -209,12 +231,12 @@ def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[t
     """The rows that a step sees, and where those of each word start."""
     rows, starts, behind = [], [], 0
     for one in lessons:
-        kept = drawn.random(len(one.rows)) >= UNSEEN
+        kept = drawn.random(len(one.features)) >= UNSEEN
         if drawn.random() < UNSEEN_RULES:
             kept &= ~one.of_rules
         before = np.concatenate([[0], np.cumsum(kept)])
         starts.append(before[np.concatenate([[0], one.ends[:-1]])] + behind)
-        rows.append(one.rows[kept])
+        rows.append(one.features[kept])
         behind += int(kept.sum())
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
 

@@ -1,5 +1,7 @@
 """The networks of a letter's single values: what an author marked becomes lessons, is learned, and kept in a file."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from catalog_build.training.values import (
     value_lessons,
     values_left_out,
 )
-from clinical.letters import DILATIONS, LEARNED, VALUE_ROWS, VALUE_STATES, ValueNet, ValueTagger, settled
+from clinical.letters import DILATIONS, LEARNED, VALUE_STATES, ValueNet, ValueTagger, known_rows, settled
 
 LETTER = """### arztbrief
 {{Haus Sonnwend|absender.institution}}, {{{street} 4|absender.strasse}}, {{8006|absender.plz}} {{Zürich|absender.ort}}
@@ -43,7 +45,7 @@ def test_marks_become_states_of_words_and_what_stands_elsewhere_or_may_be_left_o
     assert [at for word, at in states if word == "Kern"] == [begins["patient.nachname"], -1]
     assert [at for word, at in states if word == "Moos"] == [-1]
     assert [at for word, at in states if word == "geehrter"] == [0]
-    assert len(lesson.rows) == len(lesson.of_rules) == lesson.ends[-1]
+    assert len(lesson.features) == len(lesson.of_rules) == lesson.ends[-1]
 
 
 def test_each_letter_is_learned_as_it_was_written_and_in_other_words_and_lines(tmp_path):
@@ -53,10 +55,38 @@ def test_each_letter_is_learned_as_it_was_written_and_in_other_words_and_lines(t
     begins = {1 + 2 * n for n in range(len(LEARNED))}
     for one, each in zip(read, lessons, strict=True):
         written, *varied = each
-        assert written.rows.tolist() == value_lesson(one).rows.tolist()
+        assert written.features.tolist() == value_lesson(one).features.tolist()
         marked = {int(state) for state in written.states} & begins
         assert all(marked == {int(state) for state in other.states} & begins for other in varied[:2])
-        assert any(other.rows.tolist() != written.rows.tolist() for other in varied)
+        assert any(other.features.tolist() != written.features.tolist() for other in varied)
+
+
+def test_a_word_is_judged_by_the_features_that_it_has_as_a_lesson(tmp_path):
+    read = read_letter_by_rules(letters(tmp_path, "l98")[0])
+    lesson, groups = value_lesson(read), read.features.groups
+    by_group = np.split(groups.features, groups.starts[1:])
+    begins = 0
+    for ends, own in zip(lesson.ends, groups.of_words, strict=True):
+        judged = sorted(int(one) for at in own for one in by_group[at] if one)
+        assert judged == sorted(lesson.features[begins:ends].tolist())
+        begins = ends
+
+
+def test_a_feature_that_was_not_learned_is_as_none():
+    known = np.array([3, 7, 9], dtype=np.uint32)
+    assert known_rows(known, np.array([7, 0, 3, 8, 9, 10], dtype=np.uint32)).tolist() == [1, 3, 0, 3, 2, 3]
+
+
+def test_what_several_letters_have_is_learned_by_itself(tmp_path):
+    first, *others = letters(tmp_path, "l98")
+    first = first._replace(text=first.text.replace("war bei uns.", "war einmal bei uns."))
+    tagger = train_values([first, *others], nets=1)
+    haus, moos, einmal = (zlib.crc32(f"w {word}".encode()) for word in ("haus", "moos", "einmal"))
+    assert einmal in value_lesson(read_letter_by_rules(first)).features
+    assert {haus, moos} <= {*tagger.known.tolist()}
+    assert einmal not in tagger.known
+    assert len(tagger.nets[0].table) == len(tagger.known) + 1
+    assert not tagger.nets[0].table[-1].any()
 
 
 def test_a_value_of_the_rules_that_the_network_sees_nowhere_is_none(tmp_path):
@@ -65,8 +95,10 @@ def test_a_value_of_the_rules_that_the_network_sees_nowhere_is_none(tmp_path):
     outside = np.zeros(VALUE_STATES, dtype=np.float32)
     outside[0] = 20
     layers = ((np.zeros((3 * size, size), dtype=np.float32), np.zeros(size, dtype=np.float32)),) * len(DILATIONS)
-    table, out = (np.zeros(shape, dtype=np.float32) for shape in ((VALUE_ROWS, size), (2 * size, VALUE_STATES)))
-    found = settled(read.features, read.form, ValueTagger((ValueNet(table, layers, out, outside),)))
+    net = ValueNet(
+        np.zeros((2, size), dtype=np.int8), np.ones(size), layers, np.zeros((2 * size, VALUE_STATES)), outside
+    )
+    found = settled(read.features, read.form, ValueTagger(np.ones(1, dtype=np.uint32), (net,)))
     assert read.form["absender"]["institution"] == "Haus Sonnwend"
     assert (read.form["absender"]["ort"], read.form["patient"]["nachname"]) == ("Zürich", "Kern")
     of_house = dict.fromkeys(f"absender.{one}" for one in ("institution", "strasse", "plz", "ort"))

@@ -17,12 +17,12 @@ from clinical.letters.reader.statements import (
 from clinical.letters.reader.values import (
     DILATIONS,
     LEARNED,
-    VALUE_ROWS,
     VALUE_STATES,
     VALUES,
     ValueFeatures,
     ValueNet,
     ValueTagger,
+    known_rows,
     settled,
     value_in,
 )

@@ -4,7 +4,7 @@ The rules know forms that were seen. The words of head and foot are read again, 
 line, the line, the block, the label, and what the rules found there: a convolutional network with growing dilation (Yu
 and Koltun 2016) judges for each word whether the value of a field begins there or goes on. Its likeliest place is the
 value where it is likelier than that of the rules; a house or address of theirs that it sees nowhere is none
-(`settled`). Learned from annotated letters (`catalog_build.training.values`).
+(`settled`). Learned from annotated letters (`catalog_build.training.values`), each feature with a row of its own.
 """
 
 from __future__ import annotations
@@ -61,8 +61,6 @@ LEARNED: Final = (
 )
 """The fields; the state of a word is 0 outside of every value, 1 + 2 n where that of field n begins, 2 + 2 n within."""
 VALUE_STATES: Final = 1 + 2 * len(LEARNED)
-VALUE_ROWS: Final = 1 << 15
-"""Hashed features."""
 DILATIONS: Final = (1, 2, 4, 8, 16, 32)
 """Distances of the words that a layer sees beside each."""
 _NAMES: Final = ("patient.nachname", "patient.vorname")
@@ -98,7 +96,7 @@ ABOVE_CLOSING, FOOT_LINES = 3, 18
 """Lines that are read above the closing formula, or at the end where there is none."""
 LINE_MAX, WORDS_MAX = 300, 700
 """Characters of a line, and words of a letter, that are read."""
-FORMAT: Final = "befund-values-2"
+FORMAT: Final = "befund-values-3"
 
 _DAYS: Final = frozenset(("dokument.datum", "patient.geburtsdatum"))
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.'’\-@/&+:]+[^\W_]+)*\.?|[+(]\d[\d)]*|[§*&]")
@@ -131,6 +129,8 @@ _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "ort": re.compile(r"[^\W\d_a-zäöü].{1,48}"),
 }
 """Form of a value, by the ending of its field."""
+_NOTHING: Final = 0
+"""Feature of a word in no value of the rules: none that is known."""
 BEGINNINGS: Final = 3
 """Likeliest words at which a value may begin that are followed to their end."""
 
@@ -147,8 +147,8 @@ class _Word(NamedTuple):
 
 
 class ValueLevels(NamedTuple):
-    """Rows of hashed features: of the letter, of the fields that the rules found in it, of each line, piece and word,
-    and of the values of the rules that a word is in, by the word's number."""
+    """Features, as the CRC-32 of their names: of the letter, of the fields that the rules found in it, of each line,
+    piece and word, and of the values of the rules that a word is in, by the word's number."""
 
     letter: list[int]
     found: list[int]
@@ -156,6 +156,15 @@ class ValueLevels(NamedTuple):
     pieces: list[list[int]]
     words: list[list[int]]
     rules: dict[int, list[int]]
+
+
+class FeatureGroups(NamedTuple):
+    """The features of a letter's lines, pieces, words and so on, one group's behind the other's, where each group's
+    begin, and the groups of each word, shape (words, 5)."""
+
+    features: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    of_words: NDArray[np.int64]
 
 
 class PlacedValue(NamedTuple):
@@ -167,7 +176,7 @@ class PlacedValue(NamedTuple):
 
 
 def _hashed(names: Iterable[str]) -> list[int]:
-    return [zlib.crc32(name.encode("utf-8", "replace")) % VALUE_ROWS for name in names]
+    return [zlib.crc32(name.encode("utf-8", "replace")) for name in names]
 
 
 def _bucket(number: float, bounds: Sequence[float]) -> int:
@@ -265,7 +274,7 @@ class ValueFeatures:
 
     @cached_property
     def levels(self) -> ValueLevels:
-        """The rows of the hashed features."""
+        """The features by what they are of."""
         where = {n: self._where(n) for n in {word.line for word in self.words}}
         known = [self._kinds(one, first) for one, first in zip(self.pieces, self._opens, strict=True)]
         held: dict[int, dict[int, None]] = {}
@@ -292,6 +301,21 @@ class ValueFeatures:
         there = [f"g {field}" for field, said in self._said.items() if any(said)]
         by_rules = {n: _hashed(names) for n, names in rules.items()}
         return ValueLevels(_hashed([f"doc {self.kind}"]), _hashed(there), lines, pieces, words, by_rules)
+
+    @cached_property
+    def groups(self) -> FeatureGroups:
+        """The features of all levels, each group once; the second is of words in no value of the rules."""
+        levels = self.levels
+        groups = [[*levels.letter, *levels.found], [_NOTHING], *levels.pieces, *levels.words]
+        placed: list[dict[int, int]] = []
+        for each in (levels.lines, levels.rules):
+            placed.append({n: at for at, n in enumerate(each, len(groups))})
+            groups += each.values()
+        (lines, rules), words = placed, 2 + len(levels.pieces)
+        own = [(words + n, lines[word.line], 2 + word.piece, 0, rules.get(n, 1)) for n, word in enumerate(self.words)]
+        sizes = np.array([len(group) for group in groups])
+        features = np.array([one for group in groups for one in group], dtype=np.uint32)
+        return FeatureGroups(features, np.cumsum(sizes) - sizes, np.array(own, dtype=np.int64))
 
     def _kinds(self, piece: str, opens: bool) -> list[str]:
         """Kinds of thing that a piece of a line may be. `opens`: the first of its line."""
@@ -473,24 +497,19 @@ class ValueFeatures:
 
 @dataclass(frozen=True)
 class ValueNet:
-    """One network: the vectors of the hashed features, the layers (weights by three places, bias), and the states."""
+    """One network: the vectors of the known features and of all others, bytes times the scale of their column, the
+    layers (weights by three places, bias), and the states."""
 
-    table: Numbers
+    table: NDArray[np.int8]
+    scale: Numbers
     layers: tuple[tuple[Numbers, Numbers], ...]
     out: Numbers
     bias: Numbers
 
-    def judge(self, features: ValueFeatures) -> Numbers:
-        """The probability of each word for each state: shape (words, VALUE_STATES)."""
-        levels = features.levels
-        lines = dict(zip(levels.lines, self._sums(levels.lines.values()), strict=True))
-        pieces, first = self._sums(levels.pieces), self._sums(levels.words)
-        first += np.stack([lines[word.line] + pieces[word.piece] for word in features.words])
-        first += self._sums([[*levels.letter, *levels.found]])
-        if levels.rules:
-            first[[*levels.rules]] += self._sums(levels.rules.values())
-        np.tanh(first, out=first)
-        state = first
+    def judge(self, rows: NDArray[np.int64], groups: FeatureGroups) -> Numbers:
+        """The probability of each word for each state, shape (words, VALUE_STATES), from the rows of its features."""
+        sums = np.add.reduceat(self.table[rows].astype(np.float32), groups.starts, axis=0) * self.scale
+        state = first = np.tanh(sums[groups.of_words].sum(axis=1))
         for dilation, (weights, bias) in zip(DILATIONS, self.layers, strict=True):
             before, own, behind = np.split(weights, 3)
             added = state @ own + bias
@@ -503,59 +522,66 @@ class ValueNet:
         result: Numbers = likely / likely.sum(axis=1, keepdims=True)
         return result
 
-    def _sums(self, rows: Iterable[Sequence[int]]) -> Numbers:
-        """The sum of the vectors of each group of rows, none of them empty."""
-        groups = [*rows]
-        sizes = np.array([len(one) for one in groups])
-        every = np.array([row for one in groups for row in one], dtype=np.int64)
-        found: Numbers = np.add.reduceat(self.table[every], np.cumsum(sizes) - sizes, axis=0)
-        return found
-
 
 @dataclass(frozen=True)
 class ValueTagger:
-    """Networks that judge together."""
+    """Networks that judge together. `known`: the features that they have learned, in order; each is a row of its own
+    in their tables, so that none is taken for another, and the last row, of zeros, stands for all others."""
 
+    known: NDArray[np.uint32]
     nets: tuple[ValueNet, ...]
 
     def judge(self, features: ValueFeatures) -> Numbers:
         """The mean probability of each word for each state."""
         if not features.words:
             return np.zeros((0, VALUE_STATES), dtype=np.float32)
-        found: Numbers = np.mean([net.judge(features) for net in self.nets], axis=0)
+        rows = known_rows(self.known, features.groups.features)
+        found: Numbers = np.mean([net.judge(rows, features.groups) for net in self.nets], axis=0)
         return found
 
     def save(self, path: Path) -> None:
-        """Write one safetensors file, the table one byte a weight."""
-        tensors: dict[str, NDArray[Any]] = {}
+        """Write one safetensors file, the tables one byte a weight."""
+        tensors: dict[str, NDArray[Any]] = {"known": self.known}
         for n, net in enumerate(self.nets):
-            scale = np.abs(net.table).max(axis=0) / 127 + 1e-9
-            tensors |= {f"{n} table": np.round(net.table / scale).astype(np.int8), f"{n} scale": scale}
-            tensors |= {f"{n} out": net.out.astype(np.float16), f"{n} bias": net.bias.astype(np.float16)}
+            tensors |= {f"{n} table": net.table, f"{n} scale": net.scale, f"{n} out": net.out, f"{n} bias": net.bias}
             for at, (weights, bias) in enumerate(net.layers):
-                tensors |= {f"{n} weights {at}": weights.astype(np.float16), f"{n} bias {at}": bias.astype(np.float16)}
-        save_file({name: np.ascontiguousarray(one) for name, one in tensors.items()}, path, {"format": FORMAT})
+                tensors |= {f"{n} weights {at}": weights, f"{n} bias {at}": bias}
+        save_file(
+            {
+                name: np.ascontiguousarray(one.astype(np.float16) if one.dtype == np.float32 else one)
+                for name, one in tensors.items()
+            },
+            path,
+            {"format": FORMAT},
+        )
 
     @classmethod
     def load(cls, path: Path) -> ValueTagger:
         """Read what `save` wrote. Raises ValueError for weights of another shape."""
         with safe_open(path, framework="numpy") as file:
             written = (file.metadata() or {}).get("format")
-            found = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118 # no dict
+            kept = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 # no dict
+        found = {name: one.astype(np.float32) if one.dtype == np.float16 else one for name, one in kept.items()}
         count = sum(name.endswith("table") for name in found)
         shaped = all(
-            found[f"{n} table"].shape[0] == VALUE_ROWS and found[f"{n} bias"].shape == (VALUE_STATES,)
+            found[f"{n} table"].shape[0] == len(found["known"]) + 1 and found[f"{n} bias"].shape == (VALUE_STATES,)
             for n in range(count)
         )
         if written != FORMAT or not count or not shaped:
             remedy = "train it again: python -m catalog_build statements"
             raise ValueError(f"{path.name} was trained for another reading; {remedy}")
-        return cls(tuple(_net(found, n) for n in range(count)))
+        return cls(found["known"], tuple(_net(found, n) for n in range(count)))
 
 
-def _net(found: Mapping[str, Numbers], n: int) -> ValueNet:
+def known_rows(known: NDArray[np.uint32], features: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The place of each feature among the known ones, which are in order; their number for one that is not known."""
+    at = np.searchsorted(known, features)
+    return np.where(known.take(at, mode="clip") == features, at, len(known))
+
+
+def _net(found: Mapping[str, NDArray[Any]], n: int) -> ValueNet:
     layers = tuple((found[f"{n} weights {at}"], found[f"{n} bias {at}"]) for at in range(len(DILATIONS)))
-    return ValueNet(found[f"{n} table"] * found[f"{n} scale"], layers, found[f"{n} out"], found[f"{n} bias"])
+    return ValueNet(found[f"{n} table"], found[f"{n} scale"], layers, found[f"{n} out"], found[f"{n} bias"])
 
 
 @cache
