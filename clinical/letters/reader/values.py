@@ -643,12 +643,14 @@ def settled(
         if field in _BY_FORM or (field == _SIGNS and value_in(form, field) is not None):
             continue
         place, own, rule = _best(features, likely, n), _of_rules(features, likely, n), value_in(form, field)
-        bound = FILL if rule is None else INSTEAD
+        bound, said = FILL if rule is None else INSTEAD, features.text(field, place)
         known = 0.0 if rule is None else own.likely if own else bound  # in no word that was read: not judged
+        if rule is not None and said == rule:
+            known = place.likely
         is_open = rule is None or (field in _GUESSED and known < KEPT)
         is_part = not is_open and all(features.said(at, field) for at in range(place.first, place.last + 1))
         is_better = place.likely >= bound and place.likely > known and not is_part
-        value = features.text(field, place) if is_better and not features.is_anothers(field, place) else None
+        value = said if is_better and not features.is_anothers(field, place) else None
         if value is not None or (rule is not None and is_open):
             found[field] = value
     return found
