@@ -165,20 +165,31 @@ static void clear_scores(float *scores, int64_t wordings, const Postings *postin
             scores[postings->indices[at]] = 0;
 }
 
-static int by_size(const void *one, const void *other)
-{
-    int64_t left = *(const int64_t *)one, right = *(const int64_t *)other;
-    return (left > right) - (left < right);
-}
+enum { BITS = 8, DIGITS = 1 << BITS };
 
-/* Ascending, each number once; how many are left. */
-static int64_t distinct(int64_t *numbers, int64_t count)
+/* Ascending, each number once; how many are left. Sorted by a digit after the other, the last first (radix sort), which
+ * no branch waits for. `room` has room for as many. */
+static int64_t distinct(int64_t *numbers, int64_t count, int64_t *room)
 {
-    int64_t kept = 0;
-    qsort(numbers, (size_t)count, sizeof *numbers, by_size);
+    int64_t kept = 0, largest = 0, *from = numbers, *to = room;
     for (int64_t at = 0; at < count; at++)
-        if (!at || numbers[at] != numbers[at - 1])
-            numbers[kept++] = numbers[at];
+        largest = numbers[at] > largest ? numbers[at] : largest;
+    for (int64_t shift = 0; largest >> shift; shift += BITS) {
+        int64_t place[DIGITS + 1] = {0}, *swapped = from;
+        for (int64_t at = 0; at < count; at++)
+            place[(from[at] >> shift) % DIGITS + 1]++;
+        for (int64_t digit = 1; digit < DIGITS; digit++)
+            place[digit] += place[digit - 1];
+        for (int64_t at = 0; at < count; at++)
+            to[place[(from[at] >> shift) % DIGITS]++] = from[at];
+        from = to;
+        to = swapped;
+    }
+    for (int64_t at = 0; at < count; at++)
+        if (!at || from[at] != from[at - 1])
+            to[kept++] = from[at];
+    if (to != numbers)
+        memcpy(numbers, to, (size_t)kept * sizeof *numbers);
     return kept;
 }
 
@@ -212,6 +223,7 @@ static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t 
     int64_t size = catalog->wordings, nearby = 0;
     float *of_character = room->scores + size;
     int64_t *extra = room->numbers, *codes = extra + word->most + character->most;
+    int64_t *sorting = codes + nears + word->most + character->most;
     int64_t of_words = runs_of(word, &spelled->by_word, words, length, room->word, room->of_words);
     int64_t of_characters =
         runs_of(character, &spelled->by_character, words, length, room->character, room->of_characters);
@@ -224,8 +236,8 @@ static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t 
             codes[nearby++] = catalog->row[near[at]];
         }
     memcpy(codes + nearby, extra, (size_t)extras * sizeof *codes);
-    counts[1] = distinct(codes, nearby + extras);
-    extras = distinct(extra, extras);
+    counts[1] = distinct(codes, nearby + extras, sorting);
+    extras = distinct(extra, extras, sorting);
     for (int64_t at = 0, next = 0; at < counts[1]; at++) {
         int64_t best = best_wording(catalog, room->scores, codes[at], by_word + at, by_character + at);
         if (next < extras && extra[next] == codes[at]) {
@@ -233,13 +245,13 @@ static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t 
             next++;
         }
     }
-    counts[0] = distinct(wording, nearby);
+    counts[0] = distinct(wording, nearby, sorting);
     clear_scores(room->scores, size, word, room->of_words, of_words);
     clear_scores(of_character, size, character, room->of_characters, of_characters);
 }
 
 /* The same for all queries, one's behind the other's: near (queries, nears), counts (queries, 2). `wording`, `by_word`
- * and `by_character` have room for nears + the most of both for each query, the numbers of the room for one query's and
+ * and `by_character` have room for nears + the most of both for each query, the numbers of the room for two queries' and
  * the most of both once more. */
 void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, const int64_t *near, int64_t nears,
              int64_t *wording, float *by_word, float *by_character, int64_t *counts)

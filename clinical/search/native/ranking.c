@@ -344,7 +344,7 @@ static Sizes sizes_of(const Index *index, const Texts *texts, int64_t nears)
     int64_t hidden = networks ? networks->hidden * networks->networks + networks->narrow : 0;
     return (Sizes){texts->words, texts->dimensions, most, (most + ABREAST - 1) / ABREAST * ABREAST,
                    index->depth > nears ? index->depth : nears, most_tokens(spelled, &spelled->by_word),
-                   most_tokens(spelled, &spelled->by_character), families, hidden, most + extra, spelled->longest};
+                   most_tokens(spelled, &spelled->by_character), families, hidden, 2 * most + extra, spelled->longest};
 }
 
 /* Numbers that the matches of a call may take: some MB, whatever is searched together. */
@@ -392,8 +392,11 @@ static int64_t columns_of_one(const Index *index, const Texts *texts, int64_t qu
                    texts->weight[query], texts->dimensions};
     int64_t codes = nearest_first(&asked, known, desk->wording, counts[0], desk->pairs, desk->ordered, desk->similarity,
                                   desk->first);
-    for (int64_t at = 0; at < counts[0]; at++)
-        words += known->word_start[desk->ordered[at] + 1] - known->word_start[desk->ordered[at]];
+    for (int64_t at = 0; at < counts[0]; at++) {
+        int64_t start = known->word_start[desk->ordered[at]], behind = known->word_start[desk->ordered[at] + 1];
+        __builtin_prefetch(known->word + start);
+        words += behind - start;
+    }
     if (make_room(matches, words))
         return -1;
     if (codes)
