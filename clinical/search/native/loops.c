@@ -59,6 +59,10 @@ static void add_postings(float *scores, const Postings *postings, Run *runs, int
         for (; at < before && postings->indices[at] < end; at++)
             scores[postings->indices[at]] += postings->added[at] * times;
         runs[run].from = at;
+        for (int64_t line = 16; line <= 48; line += 16) {
+            __builtin_prefetch(postings->indices + at + line);
+            __builtin_prefetch(postings->added + at + line);
+        }
     }
 }
 
