@@ -40,7 +40,8 @@ static inline __attribute__((always_inline)) void put(float *found, const float 
 
 /* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap; a tap whose words
  * all lie beyond the text (`zeros`) adds nothing, as most do in a short text. `before` (words, outputs) is added to them,
- * or NULL; it may be `found`. */
+ * or NULL; it may be `found`. The weights of all networks, 5 MB, lie in no near cache, and a short text uses each of them
+ * once or twice: those of the next tile, or of the next layer, are asked for while a tile is added up. */
 FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *zeros,
                                         const float *before, float *found)
 {
@@ -59,6 +60,7 @@ FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *
                     continue;
                 }
                 for (int64_t input = 0; input < inputs; input++, own += TILE) {
+                    __builtin_prefetch(own + taps * inputs * TILE);
                     Lanes left = *(const Lanes *)own, right = *(const Lanes *)(own + LANES);
                     a += left * one[input], b += right * one[input];
                     c += left * two[input], d += right * two[input];
@@ -114,6 +116,14 @@ static void read_grams(const SeenWords *seen, int64_t buckets, uint8_t *bordered
                 grams[count++] = row_of(bordered + at, size, buckets);
     }
     first[seen->words] = count;
+}
+
+/* Ask for the rows of n-grams of all networks before they are added up: most lie in no near cache. */
+static void fetch_rows(const Tagger *net, const int64_t *grams, int64_t count)
+{
+    for (int64_t number = 0; number < net->networks; number++)
+        for (int64_t gram = 0; gram < count; gram++)
+            __builtin_prefetch(net->grams + (number * net->buckets + grams[gram]) * net->wide);
 }
 
 /* known (words, inputs): the mean of the rows of a word and its n-grams, its own row, what is told of it, the rows of
@@ -180,6 +190,7 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
     float *zeros = (float *)(rows + pointers), *known = zeros + most, *one = known + filled * inputs;
     float *other = one + filled * wide;
     read_grams(seen, net->buckets, (uint8_t *)(zeros + numbers), grams, first_gram);
+    fetch_rows(net, grams, first_gram[words]);
     for (int64_t word = words * TAPS; word < filled * TAPS; word++)
         rows[word] = zeros;
     for (int64_t number = 0; number < net->networks; number++) {
