@@ -5,6 +5,7 @@
  * the last bit whatever is searched beside it; no product is joined with a sum (-ffp-contract=off) for the same reason.
  */
 #include "loops.h"
+#include <float.h>
 
 /* Which source this library was made of: `compiled.py` looks for it and makes the library again where it is another. */
 const char befund_loops_source[] = "befund loops " DIGEST;
@@ -80,7 +81,8 @@ static int64_t postings_of(const Run *runs, int64_t count)
     return postings;
 }
 
-/* Codes with their best scores, the best first, equal ones in their order; a score below `bar` changes nothing. */
+/* Codes with their best scores, the best first, equal ones in their order; a score below `bar`, which is above 0, changes
+ * nothing. */
 typedef struct {
     int64_t *found, kept, most;
     float *best, bar;
@@ -104,17 +106,18 @@ static void put_forward(Best *some, int64_t code, float score)
     }
     best[place] = score;
     found[place] = code;
-    some->bar = some->kept == some->most ? best[some->most - 1] : 0;
+    if (some->kept == some->most)
+        some->bar = best[some->most - 1];
 }
 
 enum { ABREAST = 32 };
 
-/* Whether one of ABREAST scores is above 0 and not below the bar. */
+/* Whether one of ABREAST scores is not below the bar. */
 static inline __attribute__((always_inline)) int any_above(const float *scores, float bar)
 {
     int32_t found = 0;
     for (int64_t at = 0; at < ABREAST; at++)
-        found |= (scores[at] > 0) & (scores[at] >= bar);
+        found |= scores[at] >= bar;
     return found;
 }
 
@@ -124,10 +127,10 @@ FOR_EACH_PROCESSOR static void best_of_all(const float *scores, int64_t wordings
     for (; at + ABREAST <= wordings; at += ABREAST)
         if (any_above(scores + at, some->bar))
             for (int64_t wording = at; wording < at + ABREAST; wording++)
-                if (scores[wording] > 0 && scores[wording] >= some->bar)
+                if (scores[wording] >= some->bar)
                     put_forward(some, row[wording], scores[wording]);
     for (; at < wordings; at++)
-        if (scores[at] > 0 && scores[at] >= some->bar)
+        if (scores[at] >= some->bar)
             put_forward(some, row[at], scores[at]);
 }
 
@@ -136,7 +139,7 @@ FOR_EACH_PROCESSOR static void best_of_all(const float *scores, int64_t wordings
 static int64_t best_codes(float *scores, int64_t wordings, const Postings *postings, Run *runs, int64_t count,
                           const int64_t *row, int64_t *found, float *best)
 {
-    Best some = {found, 0, postings->most, best, 0};
+    Best some = {found, 0, postings->most, best, FLT_MIN};
     if (postings_of(runs, count) > wordings / DENSE) {
         for (int64_t block = 0; block < wordings; block += BLOCK) {
             int64_t end = block + BLOCK < wordings ? block + BLOCK : wordings;
@@ -149,7 +152,7 @@ static int64_t best_codes(float *scores, int64_t wordings, const Postings *posti
     for (int64_t run = 0; run < count; run++)
         for (int64_t at = postings->start[runs[run].token]; at < runs[run].before; at++) {
             float score = scores[postings->indices[at]];
-            if (score > 0 && score >= some.bar)
+            if (score >= some.bar)
                 put_forward(&some, row[postings->indices[at]], score);
         }
     return some.kept;
