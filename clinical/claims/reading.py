@@ -231,12 +231,8 @@ class Reading(SourceText):
     def claims(self, spans: Sequence[tuple[int, int]]) -> list[Claim]:
         """The claims of many mentions (`claim`), which the tagger judges together."""
         found = [self.ruled(start, end) for start, end in spans]
-        places = [self.words_in(start, end) for start, end in spans]
-        asked = [
-            number
-            for number, (span, (first, last)) in enumerate(zip(spans, places, strict=True))
-            if first <= last and not self._is_whole(*span)
-        ]
+        places = {number: self.words_in(*span) for number, span in enumerate(spans) if not self._is_whole(*span)}
+        asked = [number for number, (first, last) in places.items() if first <= last]
         if asked:
             labels = [found[number].label for number in asked]
             first, last = zip(*(places[number] for number in asked), strict=True)

@@ -50,6 +50,7 @@ BESIDES: Final = len(MARKED) + len(SECTIONS) + len(DATES) + 1
 """Columns of a word beside those of `Seen`: governing triggers, the section, dates, beginning a line."""
 RECENT: Final = 2
 """Years before the newest one that are not long ago."""
+_LINE_END: Final = re.compile(r"\n")
 _DATE: Final = re.compile(
     r"(?<![\d.,/])(?:(\d\d?\.\s?(?:0?[1-9]|1[0-2])\.)\s?(\d{4}|\d\d)?|(?:\d\d?[/.])?((?:19|20)\d\d)|"
     r"(?:0[1-9]|1[0-2])/(\d\d))(?!\d|[./,]\d)"
@@ -64,10 +65,9 @@ def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, secti
         return columns
     places = seen.places[:, 0]
     tokens = np.maximum(np.searchsorted(np.array(starts), places, side="right") - 1, 0)
-    rows = np.arange(len(tokens))
-    for axis in AXES:
+    for axis in AXES if known.triggers else ():
         numbers = known.by_axis[axis]
-        for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
+        for row, token in enumerate(tokens.tolist()):
             if numbers[token] >= 0 and (axis, value := known.triggers[numbers[token]].row.value) in _COLUMN:
                 columns[row, _COLUMN[axis, value]] = 1
     for section in sections:
@@ -78,7 +78,7 @@ def besides(text: str, starts: Sequence[int], seen: Seen, known: Governed, secti
         first, behind = np.searchsorted(places, [start, end])
         for kind in kinds:
             columns[first:behind, len(MARKED) + len(SECTIONS) + DATES.index(kind)] = 1
-    begins = np.searchsorted(places, [0, *(at for at, char in enumerate(text) if char == "\n")])
+    begins = np.searchsorted(places, [0, *(line.start() for line in _LINE_END.finditer(text))])
     columns[begins[begins < len(places)], -1] = 1
     return columns
 

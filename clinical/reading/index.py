@@ -274,7 +274,7 @@ class SearchIndex:
             return hits._replace(part=places[hits.part])
         starts = np.searchsorted(hits.part, np.arange(len(number) + 1))
         texts = np.array([number[own] for own, _ in asked], dtype=np.int64)
-        sizes = np.diff(starts)[texts]
+        sizes = starts[texts + 1] - starts[texts]
         rows, _ = ranges(starts[texts], sizes)
         return hits.at(rows)._replace(part=np.repeat(places, sizes))
 

@@ -85,7 +85,7 @@ class Bm25:
         """Numbers of the wordings that hold a token, token by token from `first` to before `last` in the order of the
         alphabet; and how many each token has."""
         bounds = self.start[first : last + 1]
-        return self.indices[bounds[0] : bounds[-1]].astype(np.int64), np.diff(bounds)
+        return self.indices[bounds[0] : bounds[-1]].astype(np.int64), bounds[1:] - bounds[:-1]
 
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""

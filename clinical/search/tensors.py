@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
 
@@ -23,20 +23,27 @@ _DTYPES: Final = {
     "I64": np.int64,
     "U64": np.uint64,
 }
+_NAMES: Final = {np.dtype(kind): name for name, kind in _DTYPES.items()}
+LINE: Final = 64
+"""Bytes that a processor fetches from memory at once."""
 
 
 def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
     """Write a safetensors file with its metadata in the order of their names, readable as any file of the process.
 
     The library writes metadata in random order and files for their owner alone; the same build gives the same bytes,
-    and who serves an artifact need not be who built it.
+    and who serves an artifact need not be who built it. Tensors that fill whole lines of memory stand first, from the
+    beginning of a line on: a row of 192 bytes then lies in three of them and not in four.
     """
-    data = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, dict(metadata))
-    size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + size]) | {"__metadata__": dict(sorted(metadata.items()))}
-    written = json.dumps(dict(sorted(header.items())), separators=(",", ":")).encode()
-    written += b" " * (-len(written) % 8)  # the data begin at a multiple of eight
-    path.write_bytes(len(written).to_bytes(8, "little") + written + data[8 + size :])
+    own = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
+    names = sorted(own, key=lambda name: (own[name].nbytes % LINE > 0, -own[name].itemsize))
+    places = dict(zip(names, pairwise(accumulate((own[name].nbytes for name in names), initial=0)), strict=True))
+    header: dict[str, Any] = {"__metadata__": dict(sorted(metadata.items()))}
+    for name, one in own.items():
+        header[name] = {"data_offsets": places[name], "dtype": _NAMES[one.dtype], "shape": one.shape}
+    written = json.dumps(header, separators=(",", ":")).encode()
+    written += b" " * (-(8 + len(written)) % LINE)
+    path.write_bytes(b"".join([len(written).to_bytes(8, "little"), written, *(own[name].data for name in names)]))
 
 
 def map_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

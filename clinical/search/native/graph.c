@@ -59,13 +59,10 @@ static inline __attribute__((always_inline)) Found descend(const Graph *graph, c
 /* Put one among the nearest so far, the most similar first; its place, or `kept` where it is none of them. */
 static inline int64_t insert(Found *best, int64_t *kept, int64_t depth, Found one)
 {
-    int64_t low = 0, high = *kept;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (best[middle].similarity >= one.similarity)
-            low = middle + 1;
-        else
-            high = middle;
+    int64_t low = 0;
+    for (int64_t size = *kept, half; size > 0; size -= half) {
+        half = (size + 1) / 2;
+        low += best[low + half - 1].similarity >= one.similarity ? half : 0; /* no branch, of which half go wrong */
     }
     if (low == depth)
         return *kept;

@@ -19,7 +19,7 @@ FOLDER: Final = Path(__file__).parent
 SOURCES: Final = tuple(
     FOLDER / f"{name}.c" for name in ("loops", "columns", "graph", "ranking", "encoding", "tagging", "texts")
 )
-HEADER: Final = FOLDER / "loops.h"
+HEADERS: Final = tuple(FOLDER / f"{name}.h" for name in ("loops", "ranking_lanes", "tagging_lanes"))
 LIBRARY: Final = FOLDER / f"_loops-{sysconfig.get_platform()}.so"
 """Beside its sources; it serves any Python of this system and processor."""
 FLAGS: Final = ("-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared")
@@ -42,7 +42,7 @@ def is_current(library: Path) -> bool:
     """True if the library exists and was compiled from the sources here, or no sources lie here."""
     if not library.is_file():
         return False
-    return not HEADER.is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()
+    return not HEADERS[0].is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()
 
 
 def compile_into(library: Path) -> None:
@@ -70,7 +70,7 @@ def compile_into(library: Path) -> None:
 
 
 def _digest() -> str:
-    return f"{zlib.crc32(b''.join(path.read_bytes() for path in (HEADER, *SOURCES))):08x}"
+    return f"{zlib.crc32(b''.join(path.read_bytes() for path in (*HEADERS, *SOURCES))):08x}"
 
 
 if __name__ == "__main__":

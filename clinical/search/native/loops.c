@@ -5,6 +5,7 @@
  * the last bit whatever is searched beside it; no product is joined with a sum (-ffp-contract=off) for the same reason.
  */
 #include "loops.h"
+#include <float.h>
 
 /* Which source this library was made of: `compiled.py` looks for it and makes the library again where it is another. */
 const char befund_loops_source[] = "befund loops " DIGEST;
@@ -59,6 +60,10 @@ static void add_postings(float *scores, const Postings *postings, Run *runs, int
         for (; at < before && postings->indices[at] < end; at++)
             scores[postings->indices[at]] += postings->added[at] * times;
         runs[run].from = at;
+        for (int64_t line = 16; line <= 48; line += 16) {
+            __builtin_prefetch(postings->indices + at + line);
+            __builtin_prefetch(postings->added + at + line);
+        }
     }
 }
 
@@ -76,7 +81,8 @@ static int64_t postings_of(const Run *runs, int64_t count)
     return postings;
 }
 
-/* Codes with their best scores, the best first, equal ones in their order; a score below `bar` changes nothing. */
+/* Codes with their best scores, the best first, equal ones in their order; a score below `bar`, which is above 0, changes
+ * nothing. */
 typedef struct {
     int64_t *found, kept, most;
     float *best, bar;
@@ -100,17 +106,18 @@ static void put_forward(Best *some, int64_t code, float score)
     }
     best[place] = score;
     found[place] = code;
-    some->bar = some->kept == some->most ? best[some->most - 1] : 0;
+    if (some->kept == some->most)
+        some->bar = best[some->most - 1];
 }
 
 enum { ABREAST = 32 };
 
-/* Whether one of ABREAST scores is above 0 and not below the bar. */
+/* Whether one of ABREAST scores is not below the bar. */
 static inline __attribute__((always_inline)) int any_above(const float *scores, float bar)
 {
     int32_t found = 0;
     for (int64_t at = 0; at < ABREAST; at++)
-        found |= (scores[at] > 0) & (scores[at] >= bar);
+        found |= scores[at] >= bar;
     return found;
 }
 
@@ -120,10 +127,10 @@ FOR_EACH_PROCESSOR static void best_of_all(const float *scores, int64_t wordings
     for (; at + ABREAST <= wordings; at += ABREAST)
         if (any_above(scores + at, some->bar))
             for (int64_t wording = at; wording < at + ABREAST; wording++)
-                if (scores[wording] > 0 && scores[wording] >= some->bar)
+                if (scores[wording] >= some->bar)
                     put_forward(some, row[wording], scores[wording]);
     for (; at < wordings; at++)
-        if (scores[at] > 0 && scores[at] >= some->bar)
+        if (scores[at] >= some->bar)
             put_forward(some, row[at], scores[at]);
 }
 
@@ -132,7 +139,7 @@ FOR_EACH_PROCESSOR static void best_of_all(const float *scores, int64_t wordings
 static int64_t best_codes(float *scores, int64_t wordings, const Postings *postings, Run *runs, int64_t count,
                           const int64_t *row, int64_t *found, float *best)
 {
-    Best some = {found, 0, postings->most, best, 0};
+    Best some = {found, 0, postings->most, best, FLT_MIN};
     if (postings_of(runs, count) > wordings / DENSE) {
         for (int64_t block = 0; block < wordings; block += BLOCK) {
             int64_t end = block + BLOCK < wordings ? block + BLOCK : wordings;
@@ -145,7 +152,7 @@ static int64_t best_codes(float *scores, int64_t wordings, const Postings *posti
     for (int64_t run = 0; run < count; run++)
         for (int64_t at = postings->start[runs[run].token]; at < runs[run].before; at++) {
             float score = scores[postings->indices[at]];
-            if (score > 0 && score >= some.bar)
+            if (score >= some.bar)
                 put_forward(&some, row[postings->indices[at]], score);
         }
     return some.kept;
@@ -165,20 +172,31 @@ static void clear_scores(float *scores, int64_t wordings, const Postings *postin
             scores[postings->indices[at]] = 0;
 }
 
-static int by_size(const void *one, const void *other)
-{
-    int64_t left = *(const int64_t *)one, right = *(const int64_t *)other;
-    return (left > right) - (left < right);
-}
+enum { BITS = 8, DIGITS = 1 << BITS };
 
-/* Ascending, each number once; how many are left. */
-static int64_t distinct(int64_t *numbers, int64_t count)
+/* Ascending, each number once; how many are left. Sorted by a digit after the other, the last first (radix sort), which
+ * no branch waits for. `room` has room for as many. */
+static int64_t distinct(int64_t *numbers, int64_t count, int64_t *room)
 {
-    int64_t kept = 0;
-    qsort(numbers, (size_t)count, sizeof *numbers, by_size);
+    int64_t kept = 0, largest = 0, *from = numbers, *to = room;
     for (int64_t at = 0; at < count; at++)
-        if (!at || numbers[at] != numbers[at - 1])
-            numbers[kept++] = numbers[at];
+        largest = numbers[at] > largest ? numbers[at] : largest;
+    for (int64_t shift = 0; largest >> shift; shift += BITS) {
+        int64_t place[DIGITS + 1] = {0}, *swapped = from;
+        for (int64_t at = 0; at < count; at++)
+            place[(from[at] >> shift) % DIGITS + 1]++;
+        for (int64_t digit = 1; digit < DIGITS; digit++)
+            place[digit] += place[digit - 1];
+        for (int64_t at = 0; at < count; at++)
+            to[place[(from[at] >> shift) % DIGITS]++] = from[at];
+        from = to;
+        to = swapped;
+    }
+    for (int64_t at = 0; at < count; at++)
+        if (!at || from[at] != from[at - 1])
+            to[kept++] = from[at];
+    if (to != numbers)
+        memcpy(numbers, to, (size_t)kept * sizeof *numbers);
     return kept;
 }
 
@@ -212,6 +230,7 @@ static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t 
     int64_t size = catalog->wordings, nearby = 0;
     float *of_character = room->scores + size;
     int64_t *extra = room->numbers, *codes = extra + word->most + character->most;
+    int64_t *sorting = codes + nears + word->most + character->most;
     int64_t of_words = runs_of(word, &spelled->by_word, words, length, room->word, room->of_words);
     int64_t of_characters =
         runs_of(character, &spelled->by_character, words, length, room->character, room->of_characters);
@@ -224,8 +243,8 @@ static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t 
             codes[nearby++] = catalog->row[near[at]];
         }
     memcpy(codes + nearby, extra, (size_t)extras * sizeof *codes);
-    counts[1] = distinct(codes, nearby + extras);
-    extras = distinct(extra, extras);
+    counts[1] = distinct(codes, nearby + extras, sorting);
+    extras = distinct(extra, extras, sorting);
     for (int64_t at = 0, next = 0; at < counts[1]; at++) {
         int64_t best = best_wording(catalog, room->scores, codes[at], by_word + at, by_character + at);
         if (next < extras && extra[next] == codes[at]) {
@@ -233,13 +252,13 @@ static void look_at_one(const Catalog *catalog, const Spelled *spelled, int64_t 
             next++;
         }
     }
-    counts[0] = distinct(wording, nearby);
+    counts[0] = distinct(wording, nearby, sorting);
     clear_scores(room->scores, size, word, room->of_words, of_words);
     clear_scores(of_character, size, character, room->of_characters, of_characters);
 }
 
 /* The same for all queries, one's behind the other's: near (queries, nears), counts (queries, 2). `wording`, `by_word`
- * and `by_character` have room for nears + the most of both for each query, the numbers of the room for one query's and
+ * and `by_character` have room for nears + the most of both for each query, the numbers of the room for two queries' and
  * the most of both once more. */
 void look_at(const Catalog *catalog, const Spelled *spelled, const Room *room, const int64_t *near, int64_t nears,
              int64_t *wording, float *by_word, float *by_character, int64_t *counts)

@@ -16,6 +16,16 @@
 #define FOR_EACH_PROCESSOR
 #endif
 
+/* Loops over vectors of floats are written for 8 lanes and, where a processor has such vectors, 16: in a file that is
+ * included once for each (`..._lanes.h`). A sum stays in its lane, so both round alike. */
+#define JOINED(name, lanes) name##lanes
+#define EXPANDED(name, lanes) JOINED(name, lanes)
+#define WITH_LANES(name) EXPANDED(name, LANES)
+#if __GNUC__ >= 12 && defined(__x86_64__) && !defined(__clang__)
+#define SIXTEEN_LANES __attribute__((target("arch=x86-64-v4")))
+static inline int has_sixteen_lanes(void) { return __builtin_cpu_supports("x86-64-v4"); }
+#endif
+
 /* Of a code: as in `compiled.py`'s `OfCodes`, the first columns of `compare`. */
 enum {
     SIMILARITY, SECOND, TITLE, CENTRE, QUERY_COVERED, WORDING_COVERED, ALIGNMENT, WEIGHTED_ALIGNMENT,

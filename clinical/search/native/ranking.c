@@ -2,74 +2,35 @@
  * nearest cache; then the columns of the ranking model (`features.py`), and the model itself (`ranking.py`).
  *
  * A query's figures are made of its own values in its own order. The networks add up one input after another for
- * sixteen codes abreast, so that they round alike whatever the processor and however many codes there are.
+ * codes abreast, so that they round alike whatever the processor and however many codes there are.
  */
 #include "loops.h"
 #include <math.h>
 
-enum { LANES = 8, ABREAST = 2 * LANES };
-typedef float Lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4)));
-typedef int32_t Mask __attribute__((vector_size(LANES * sizeof(int32_t))));
+enum { ABREAST = 32 }; /* codes at a time, where the lanes are the most */
 
 /* --- the networks ----------------------------------------------------------------------------------------------- */
 
-#define PUT_RECTIFIED(sum, bias, found) \
-    do { \
-        sum += bias; \
-        *(Lanes *)(found) = (Lanes)((Mask)sum & (sum > 0)); \
-    } while (0)
-
-/* found[j] = rectified (sum over k of in[k] * weights[k][j] + bias[j]), of ABREAST codes; four sums at a time, of which
- * `outputs` is a multiple. */
-static inline __attribute__((always_inline)) void layer(const float *in, int64_t stride, int64_t inputs,
-                                                        const float *weights, int64_t outputs, const float *bias,
-                                                        float *found)
-{
-    for (int64_t output = 0; output < outputs; output += 4, found += 4 * ABREAST) {
-        Lanes a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0};
-        const float *own = weights + output, *values = in;
-        for (int64_t input = 0; input < inputs; input++, own += outputs, values += stride) {
-            Lanes low = *(const Lanes *)values, high = *(const Lanes *)(values + LANES);
-            a += low * own[0], b += high * own[0];
-            c += low * own[1], d += high * own[1];
-            e += low * own[2], f += high * own[2];
-            g += low * own[3], h += high * own[3];
-        }
-        PUT_RECTIFIED(a, bias[output], found + 0 * LANES);
-        PUT_RECTIFIED(b, bias[output], found + 1 * LANES);
-        PUT_RECTIFIED(c, bias[output + 1], found + 2 * LANES);
-        PUT_RECTIFIED(d, bias[output + 1], found + 3 * LANES);
-        PUT_RECTIFIED(e, bias[output + 2], found + 4 * LANES);
-        PUT_RECTIFIED(f, bias[output + 2], found + 5 * LANES);
-        PUT_RECTIFIED(g, bias[output + 3], found + 6 * LANES);
-        PUT_RECTIFIED(h, bias[output + 3], found + 7 * LANES);
-    }
-}
+#define LANES 8
+#define ON_PROCESSORS FOR_EACH_PROCESSOR
+#include "ranking_lanes.h" /* logits8 */
+#ifdef SIXTEEN_LANES
+#define LANES 16
+#define ON_PROCESSORS SIXTEEN_LANES
+#include "ranking_lanes.h" /* logits16 */
+#endif
 
 /* logits (codes,), the mean over the networks. `columns` (WIDTH, stride): column by column, as the networks were taught
  * them (mean and scale), the stride a multiple of ABREAST; `room` for (hidden * networks + narrow) * ABREAST. */
-FOR_EACH_PROCESSOR void logits_of(const Networks *networks, const float *columns, int64_t codes, int64_t stride,
-                                  float *room, float *logits)
+void logits_of(const Networks *networks, const float *columns, int64_t codes, int64_t stride, float *room, float *logits)
 {
-    int64_t hidden = networks->hidden, narrow = networks->narrow, count = networks->networks;
-    float *narrowed = room + hidden * count * ABREAST;
-    for (int64_t code = 0; code < codes; code += ABREAST) {
-        Lanes low = {0}, high = {0};
-        layer(columns + code, stride, WIDTH, networks->first, hidden * count, networks->first_bias, room);
-        for (int64_t number = 0; number < count; number++) {
-            Lanes one = {0}, other = {0};
-            layer(room + number * hidden * ABREAST, ABREAST, hidden, networks->second + number * hidden * narrow, narrow,
-                  networks->second_bias + number * narrow, narrowed);
-            for (int64_t at = 0; at < narrow; at++) {
-                float weight = networks->last[number * narrow + at];
-                one += *(Lanes *)(narrowed + at * ABREAST) * weight;
-                other += *(Lanes *)(narrowed + at * ABREAST + LANES) * weight;
-            }
-            low += one, high += other;
-        }
-        *(Lanes *)(logits + code) = low / (float)count;
-        *(Lanes *)(logits + code + LANES) = high / (float)count;
+#ifdef SIXTEEN_LANES
+    if (has_sixteen_lanes()) {
+        logits16(networks, columns, codes, stride, room, logits);
+        return;
     }
+#endif
+    logits8(networks, columns, codes, stride, room, logits);
 }
 
 /* --- the columns ------------------------------------------------------------------------------------------------ */
@@ -344,7 +305,7 @@ static Sizes sizes_of(const Index *index, const Texts *texts, int64_t nears)
     int64_t hidden = networks ? networks->hidden * networks->networks + networks->narrow : 0;
     return (Sizes){texts->words, texts->dimensions, most, (most + ABREAST - 1) / ABREAST * ABREAST,
                    index->depth > nears ? index->depth : nears, most_tokens(spelled, &spelled->by_word),
-                   most_tokens(spelled, &spelled->by_character), families, hidden, most + extra, spelled->longest};
+                   most_tokens(spelled, &spelled->by_character), families, hidden, 2 * most + extra, spelled->longest};
 }
 
 /* Numbers that the matches of a call may take: some MB, whatever is searched together. */
@@ -392,8 +353,11 @@ static int64_t columns_of_one(const Index *index, const Texts *texts, int64_t qu
                    texts->weight[query], texts->dimensions};
     int64_t codes = nearest_first(&asked, known, desk->wording, counts[0], desk->pairs, desk->ordered, desk->similarity,
                                   desk->first);
-    for (int64_t at = 0; at < counts[0]; at++)
-        words += known->word_start[desk->ordered[at] + 1] - known->word_start[desk->ordered[at]];
+    for (int64_t at = 0; at < counts[0]; at++) {
+        int64_t start = known->word_start[desk->ordered[at]], behind = known->word_start[desk->ordered[at] + 1];
+        __builtin_prefetch(known->word + start);
+        words += behind - start;
+    }
     if (make_room(matches, words))
         return -1;
     if (codes)

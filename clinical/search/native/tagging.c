@@ -15,8 +15,7 @@
 #define FOR_JOINED_PRODUCTS
 #endif
 
-enum { LANES = 8, TILE = 2 * LANES, ABREAST = 4, TAPS = 3 };
-typedef float Lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4)));
+enum { TILE = 16, ABREAST = 4, TAPS = 3 };
 
 /* One layer of matrices: weights in tiles of TILE outputs, (outputs / TILE, taps * inputs, TILE), and the bias of each
  * output. With `rectified`, what is below 0 becomes 0. */
@@ -26,58 +25,29 @@ typedef struct {
     int rectified;
 } Layer;
 
-static inline __attribute__((always_inline)) void put(float *found, const float *before, Lanes sum, Lanes bias,
-                                                      int rectified)
-{
-    sum += bias;
-    if (rectified)
-        for (int lane = 0; lane < LANES; lane++)
-            sum[lane] = sum[lane] > 0 ? sum[lane] : 0;
-    if (before)
-        sum += *(const Lanes *)before;
-    *(Lanes *)found = sum;
-}
+#define LANES 8
+#define ON_PROCESSORS FOR_JOINED_PRODUCTS
+#include "tagging_lanes.h" /* through8 */
+#ifdef SIXTEEN_LANES
+#define LANES 16
+#define ON_PROCESSORS SIXTEEN_LANES
+#include "tagging_lanes.h" /* through16 */
+#endif
 
 /* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap; a tap whose words
  * all lie beyond the text (`zeros`) adds nothing, as most do in a short text. `before` (words, outputs) is added to them,
- * or NULL; it may be `found`. */
-FOR_JOINED_PRODUCTS static void through(const Layer *layer, const float *const *rows, int64_t words, const float *zeros,
-                                        const float *before, float *found)
+ * or NULL; it may be `found`. The weights of all networks, 5 MB, lie in no near cache, and a short text uses each of them
+ * once or twice: those of the next tile, or of the next layer, are asked for while a tile is added up. */
+static void through(const Layer *layer, const float *const *rows, int64_t words, const float *zeros, const float *before,
+                    float *found)
 {
-    int64_t taps = layer->taps, inputs = layer->inputs, wide = layer->outputs;
-    for (int64_t tile = 0; tile < wide; tile += TILE) {
-        Lanes none = {0}, low = layer->bias ? *(const Lanes *)(layer->bias + tile) : none;
-        Lanes high = layer->bias ? *(const Lanes *)(layer->bias + tile + LANES) : none;
-        for (int64_t word = 0; word < words; word += ABREAST) {
-            const float *own = layer->weights + tile * taps * inputs;
-            Lanes a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0};
-            for (int64_t tap = 0; tap < taps; tap++) {
-                const float *one = rows[word * taps + tap], *two = rows[(word + 1) * taps + tap];
-                const float *three = rows[(word + 2) * taps + tap], *four = rows[(word + 3) * taps + tap];
-                if (one == zeros && two == zeros && three == zeros && four == zeros) {
-                    own += inputs * TILE;
-                    continue;
-                }
-                for (int64_t input = 0; input < inputs; input++, own += TILE) {
-                    Lanes left = *(const Lanes *)own, right = *(const Lanes *)(own + LANES);
-                    a += left * one[input], b += right * one[input];
-                    c += left * two[input], d += right * two[input];
-                    e += left * three[input], f += right * three[input];
-                    g += left * four[input], h += right * four[input];
-                }
-            }
-            int64_t at = word * wide + tile;
-            const float *old = before ? before + at : NULL;
-            put(found + at, old, a, low, layer->rectified);
-            put(found + at + LANES, old ? old + LANES : NULL, b, high, layer->rectified);
-            put(found + at + wide, old ? old + wide : NULL, c, low, layer->rectified);
-            put(found + at + wide + LANES, old ? old + wide + LANES : NULL, d, high, layer->rectified);
-            put(found + at + 2 * wide, old ? old + 2 * wide : NULL, e, low, layer->rectified);
-            put(found + at + 2 * wide + LANES, old ? old + 2 * wide + LANES : NULL, f, high, layer->rectified);
-            put(found + at + 3 * wide, old ? old + 3 * wide : NULL, g, low, layer->rectified);
-            put(found + at + 3 * wide + LANES, old ? old + 3 * wide + LANES : NULL, h, high, layer->rectified);
-        }
+#ifdef SIXTEEN_LANES
+    if (layer->outputs % (2 * TILE) == 0 && has_sixteen_lanes()) {
+        through16(layer, rows, words, zeros, before, found);
+        return;
     }
+#endif
+    through8(layer, rows, words, zeros, before, found);
 }
 
 /* The row of an n-gram: its CRC-32, half a byte at a time, by which the rows were learned (`clinical.text.seen`). */
@@ -114,6 +84,14 @@ static void read_grams(const SeenWords *seen, int64_t buckets, uint8_t *bordered
                 grams[count++] = row_of(bordered + at, size, buckets);
     }
     first[seen->words] = count;
+}
+
+/* Ask for the rows of n-grams of all networks before they are added up: most lie in no near cache. */
+static void fetch_rows(const Tagger *net, const int64_t *grams, int64_t count)
+{
+    for (int64_t number = 0; number < net->networks; number++)
+        for (int64_t gram = 0; gram < count; gram++)
+            __builtin_prefetch(net->grams + (number * net->buckets + grams[gram]) * net->wide);
 }
 
 /* known (words, inputs): the mean of the rows of a word and its n-grams, its own row, what is told of it, the rows of
@@ -180,6 +158,7 @@ int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last,
     float *zeros = (float *)(rows + pointers), *known = zeros + most, *one = known + filled * inputs;
     float *other = one + filled * wide;
     read_grams(seen, net->buckets, (uint8_t *)(zeros + numbers), grams, first_gram);
+    fetch_rows(net, grams, first_gram[words]);
     for (int64_t word = words * TAPS; word < filled * TAPS; word++)
         rows[word] = zeros;
     for (int64_t number = 0; number < net->networks; number++) {

@@ -14,7 +14,7 @@ from clinical.errors import ArtifactMismatch, ArtifactMissing
 from clinical.search.encoder import StaticEncoder, grams, quantise, unit, vocabulary_of
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
-from clinical.search.tensors import map_tensors, write_tensors
+from clinical.search.tensors import LINE, map_tensors, write_tensors
 from clinical.text.folding import words
 from tests.fakes import HashEncoder, hash_index
 
@@ -162,6 +162,21 @@ def test_tensors_of_every_type_come_back(tmp_path: Path, dtype: type) -> None:
     np.testing.assert_array_equal(arrays["b"], tensor)
     assert metadata == {"z": "1", "a": "ä"}
     assert json.loads((tmp_path / "file").read_bytes()[8:].split(b"}}")[0] + b"}}")
+
+
+def test_rows_begin_at_lines_of_memory_and_the_library_reads_the_file(tmp_path: Path) -> None:
+    tensors = {
+        "a": np.arange(7, dtype=np.int64),
+        "b": np.arange(192 * 5).reshape(5, 192).astype(np.int8),
+        "c": np.arange(3, dtype=np.uint8),
+        "d": np.arange(64 * 3).reshape(3, 64).astype(np.int8),
+    }
+    write_tensors(tmp_path / "file", tensors, {"format": "f"})
+    mapped, _ = map_tensors(tmp_path / "file")
+    assert [mapped[name].ctypes.data % LINE for name in "bd"] == [0, 0]
+    assert mapped["a"].flags.aligned
+    for name, found in load_file(tmp_path / "file").items():
+        np.testing.assert_array_equal(found, tensors[name])
 
 
 def test_another_encoder_works_through_the_same_index(starter_artifact: Path) -> None:
