@@ -94,20 +94,15 @@ def _without_variants(folded: str) -> str:
     return folded if folded.isascii() else folded.translate(_LETTERS)
 
 
-def folds_of(words: Iterable[str]) -> frozenset[str]:
-    """The folded forms of many words."""
-    return frozenset(_folded([*words]))
-
-
-def _folded(words: Sequence[str]) -> list[str]:
-    """The folded form of each word. Those of plain characters are folded in one string, in a fraction of the time."""
+def folds_of(words: Sequence[str]) -> list[str]:
+    """The folded form of each of many words. Those of plain characters are folded in one string, in a fraction of the time."""
     together = " ".join(words).casefold()
     if not together.isascii():
         together = together.translate(_WITHOUT_DOTS)
     if together.isascii() and "".join(pieces := together.split(" ")).isalnum() and len(pieces) == len(words):
         return _without_variants(together).split(" ")
     plain = [word for word in words if word.isascii() and word.isalnum()]
-    known = dict(zip(plain, _folded(plain), strict=True)) if plain else {}
+    known = dict(zip(plain, folds_of(plain), strict=True)) if plain else {}
     return [known[word] if word in known else fold(word) for word in words]
 
 
@@ -116,7 +111,7 @@ def _known_folds(written: Iterable[str], folds: dict[str, str] | None) -> dict[s
     known = {} if folds is None else folds
     fresh = [word for word in dict.fromkeys(written) if word not in known]
     if fresh:
-        known.update(zip(fresh, _folded(fresh), strict=True))
+        known.update(zip(fresh, folds_of(fresh), strict=True))
         if len(max(fresh, key=len)) > LONGEST_WORD:
             known.update((word, "") for word in fresh if len(word) > LONGEST_WORD)
     return known

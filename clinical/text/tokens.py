@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
 from clinical.text.abbreviations import is_abbreviation
-from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, parse_date
+from clinical.text.dates import MONTH_NAMES, DateMention, dates_among, days_in, parse_date
 from clinical.text.folding import spellings
 from clinical.text.ocr import without_lookalikes
 from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDE_STEMS, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
@@ -90,7 +90,10 @@ def _decimal(match: re.Match[str]) -> str:
 
 
 _ENDINGS = frozenset(("en", "em", "er", "es"))
+_ENDED = ("", *_ENDINGS, *"ens")
+"""What a key of a word may have lost at its end."""
 _NAMED = {**QUALIFIERS, **TIMES, **SIDES}
+_NAMES_OF = {key: tuple(word for word, own in _NAMED.items() if own == key) for key in {*_NAMED.values()}}
 
 
 def word_key(word: str) -> str:
@@ -98,32 +101,24 @@ def word_key(word: str) -> str:
 
     Stems of at least four characters; endings are those of German declension.
     """
-    return _key_of(word, _without_pairs(word))
+    named = _NAMED.get(word) or (side_of(word) if len(word) >= _SIDED_FROM else None)
+    if named or len(word) < 5:
+        return named or word
+    folded = _without_pairs(word)
+    if len(folded) <= 5:
+        return folded
+    if folded[-2:] in _ENDINGS:
+        return folded[:-2]
+    return folded[:-1] if folded[-1] in "ens" else folded
 
 
-def word_keys(words: Sequence[str]) -> dict[str, str]:
-    """The key of each of many words, which hold no line end."""
-    folded = _without_pairs("\n".join(words)).split("\n") if words else []
-    return dict(zip(words, map(_key_of, words, folded), strict=True))
-
-
+_SIDE_KEYS = frozenset(SIDES.values())
 _SIDED_FROM = min(map(len, SIDE_STEMS))
 """Characters of the shortest word that names a side by its stem."""
 
 
 def _without_pairs(text: str) -> str:
     return text.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
-
-
-def _key_of(word: str, folded: str) -> str:
-    named = _NAMED.get(word) or (side_of(word) if len(word) >= _SIDED_FROM else None)
-    if named or len(word) < 5:
-        return named or word
-    if len(folded) <= 5:
-        return folded
-    if folded[-2:] in _ENDINGS:
-        return folded[:-2]
-    return folded[:-1] if folded[-1] in "ens" else folded
 
 
 def name_key(word: str) -> str:
@@ -265,19 +260,30 @@ class SourceText:
 
     def places(self, key: str) -> list[int]:
         """The tokens of a free-text key, in the order of the text."""
-        found = {i for word in self._by_key.get(key, (key,)) for i in self.word_places.get(word, ())}
+        known = self.word_places
+        found = {i for word in self._may_have(key) if word in known for i in known[word]}
         if key[0] in "#§" or _is_by_place(key):
             found.update(self._by_place)
         return sorted(i for i in found if self.key(i) == key)
 
+    def _may_have(self, key: str) -> Iterator[str]:
+        """Words that may have a key wherever they stand: those of the text are among them."""
+        yield from _NAMES_OF.get(key, ())
+        if key in _SIDE_KEYS:
+            yield from (word for word in self.word_places if side_of(word) == key)
+        for ending in _ENDED:
+            yield key + ending
+            yield from self._with_pairs.get(key + ending, ())
+
     @cached_property
-    def _by_key(self) -> dict[str, list[str]]:
-        """The words of each key."""
-        words: dict[str, list[str]] = {}
-        self._keys.update(word_keys([word for word in self.word_places if word[0] != "#"]))
-        for word, key in self._keys.items():
-            words.setdefault(key, []).append(word)
-        return words
+    def _with_pairs(self) -> dict[str, list[str]]:
+        """The words with a pair of characters that a key folds, by what they are without it."""
+        words = [word for word in self.word_places if word[0] != "#"]
+        folded: dict[str, list[str]] = {}
+        for one, word in zip(_without_pairs("\n".join(words)).split("\n"), words, strict=False):
+            if one != word:
+                folded.setdefault(one, []).append(word)
+        return folded
 
     @cached_property
     def _by_place(self) -> list[int]:
@@ -306,7 +312,12 @@ class SourceText:
     @cached_property
     def dates(self) -> tuple[DateMention, ...]:
         """Every date of the text."""
-        return dates_of(self.view)
+        return dates_among(self.days, self.view)
+
+    @cached_property
+    def days(self) -> list[DateMention]:
+        """All that is written as a date (`days_in`)."""
+        return days_in(self.view)
 
     @cached_property
     def merged(self) -> dict[int, tuple[tuple[str, int], ...]]:

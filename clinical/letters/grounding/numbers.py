@@ -51,9 +51,9 @@ def _runs(view: str) -> Iterator[DigitRun]:
             yield DigitRun(text, start, match.end())
             continue
         yield DigitRun(digits_of(text), start, match.end())
-        if len(text) > _SHORTEST_WITH_DATE and not text.isdigit():
+        if len(text) > _SHORTEST_WITH_DATE and not text.isdigit() and len(text.split()) > 1:
             pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
-            if len(pieces) > 1 and max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:
+            if max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:
                 yield from _beside_dates(pieces)
 
 
@@ -162,11 +162,25 @@ def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:
         return _literal(source, value)
     if not wanted:
         return None
-    for match in re.finditer(rf"(?<![\d])(?<!\d[.,/-]){wanted}(?![\d]|[.,/-]\d)", source.view):
-        before, after = source.view[: match.start()][-2:], source.view[match.end() : match.end() + 2]
+    view = source.view
+    for start, end in _wholes(view, wanted):
+        before, after = view[max(0, start - 2) : start], view[end : end + 2]
         crowded = (before[-1:].isspace() and before[:1].isdecimal()) or (after[:1] == " " and after[1:].isdecimal())
         named = after[:1] in (" ", "\u00a0", "\t") and after[1:].isupper()
-        prefix = source.view[max(0, match.start() - 3) : match.start()].upper().rstrip("- ")
+        prefix = view[max(0, start - 3) : start].upper().rstrip("- ")
         if (not crowded or named) and (not alphabetic or prefix.endswith(alphabetic)) and not before[-1:].isalpha():
-            return match.span()
+            return start, end
     return None
+
+
+_INSIDE_BEFORE, _INSIDE_AFTER = re.compile(r"(?<=\d)|(?<=\d[.,/-])"), re.compile(r"[.,/-]?\d")
+
+
+def _wholes(view: str, digits: str) -> Iterator[tuple[int, int]]:
+    """The places of some digits that are no part of a longer number or date."""
+    start = view.find(digits)
+    while start >= 0:
+        end = start + len(digits)
+        if not (_INSIDE_BEFORE.match(view, start) or _INSIDE_AFTER.match(view, end)):
+            yield start, end
+        start = view.find(digits, end)

@@ -22,7 +22,7 @@ from clinical.letters.grounding.numbers import DigitRun, find_identifier, find_p
 from clinical.letters.grounding.policy import Grounded, Verdict, apply
 from clinical.letters.grounding.states import with_silent_fields
 from clinical.letters.grounding.words import Wordlist, missing_words
-from clinical.text import by_iso, parse_date, spelling
+from clinical.text import is_birth, meaning, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 
@@ -79,8 +79,9 @@ def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter
     day = parse_date(value, birth)
     if day is None:
         return Verdict(path, value, reason="no_such_day")
-    mentions = by_iso(letter.source.dates, birth).get(day, ())
-    place = next((one for one in mentions if not (letter_date and one.birth)), None)
+    source = letter.source
+    places = meaning(source.days, day, birth)
+    place = next((one for one in places if not (letter_date and is_birth(source.view, one.start))), None)
     return _span(path, day, (place.start, place.end), "date") if place else Verdict(path, value, reason="not_in_text")
 
 

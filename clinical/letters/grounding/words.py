@@ -7,6 +7,7 @@ scan mixes characters up, or its Latin or German counterpart (`clinical.text`, m
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from typing import Final
@@ -27,6 +28,8 @@ _ENDINGS = word_set(
 )
 _SIZES: Final = range(max(map(len, _ENDINGS)), 0, -1)
 _INFLECTION = re.compile(r"(?:e[nmrs]?|s|n|t|te|ten|er[nmrse]?|es|ens?|in|innen|ung|ungen|isch|ische[nmrs]?)?$")
+_PART_ENDINGS: Final = ("", "e", "s", "n", "en", "em", "er", "es")
+"""Endings of a compound's last part, the shortest first."""
 _OPPOSED = ("anti", "un", "in", "a", "hyper", "hypo", "prae", "post", "nicht", "ex", "de", "dis", "in", "im")
 """Beginnings that make another word of the rest: `aseptisch` is no evidence for `septisch`."""
 _NUMBERS: Final = {
@@ -89,10 +92,12 @@ class Wordlist:
         return frozenset(skeleton("\n".join(self.words)).split("\n"))
 
     @cached_property
-    def folded(self) -> frozenset[str]:
-        """Words and their stems in the spelling of the table of counterparts."""
-        stems = [stem_of(word) for word in self.words if len(word) > SHORTEST_STEM]
-        return folds_of(self.words) | {stem for stem in folds_of(stems) if len(stem) > SHORTEST_STEM}
+    def folded(self) -> dict[str, list[str]]:
+        """Words by their first characters in the spelling of the table of counterparts."""
+        heads: dict[str, list[str]] = {}
+        for folded, word in zip(folds_of(self.words), self.words, strict=True):
+            heads.setdefault(folded[:SHORTEST_STEM], []).append(word)
+        return heads
 
     @cached_property
     def solid(self) -> str:
@@ -141,8 +146,13 @@ class Wordlist:
             return False
         if f" {stem}" in self.solid and len(stem) > 5:
             return True
-        end = re.compile(rf" (\w+){re.escape(stem)}(?:e[nmrs]?|s|n)? ")
-        return any(rest not in _OPPOSED and len(rest) > 2 for rest in islice(end.findall(self.solid), 20))
+        ends = tuple(stem + ending for ending in _PART_ENDINGS)
+        return any(len(rest) > 2 and rest not in _OPPOSED for rest in self._before(ends))
+
+    def _before(self, ends: tuple[str, ...]) -> Iterator[str]:
+        """What stands before the first of these ends that a word has."""
+        for word in [word for word in self.words if word.endswith(ends)]:
+            yield next(word.removesuffix(end) for end in ends if word.endswith(end))
 
     def _parts(self, word: str) -> bool:
         """`Beinvenenthrombose` where the letter says `Thrombose der Beinvenen`."""
@@ -156,8 +166,15 @@ class Wordlist:
     def _meant(self, word: str) -> bool:
         folded = fold(word)
         forms = {folded, fold(stem_of(word))}
-        others = (other for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
-        return any(other in self.folded for other in others)
+        return any(self._folds_to(other) for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
+
+    def _folds_to(self, folded: str) -> bool:
+        """True if a word or the stem of one has a folded form."""
+        words = self.folded.get(folded[:SHORTEST_STEM], ())
+        return any(fold(word) == folded for word in words) or (
+            len(folded) > SHORTEST_STEM
+            and any(fold(stem_of(word)) == folded for word in words if len(word) > SHORTEST_STEM)
+        )
 
 
 def content_words(value: SourceText) -> list[int]:
