@@ -141,9 +141,11 @@ def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurre
     text = source.text
     found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(text)]
     marked = len(_MARKED_LINE.findall(text)) >= MARKED_LINES
-    box = "(☐)" if _BOX_LEADS.search("\n" + text) else "(☐ )"
+    boxed = BOXES.search(text) is not None
+    box = "(☐)" if boxed and _BOX_LEADS.search("\n" + text) else "(☐ )"
+    dashed = _PLUS.search(text) is not None
     for sign, form in FORMS.items():
-        counts = sign == box if form is BOXES else marked or sign[:2] != "(^"
+        counts = boxed and sign == box if form is BOXES else dashed if sign == "(a-)" else marked or sign[:2] != "(^"
         if counts and sign in rows.by_sign:
             places = [(match.start(), match.end(), sign) for match in form.finditer(text)]
             found += places if places and _is_told(sign, text) else ()
@@ -159,8 +161,6 @@ def _is_told(sign: str, text: str) -> bool:
     """True if a sign says something in a text in which it stands: other signs of its kind do."""
     if sign[:2] == "( ":
         return len(_ANSWERED.findall(text)) >= ANSWERS
-    if sign[:2] == "(a":
-        return _PLUS.search(text) is not None
     if sign[-2:] == "$)":
         return _MARKED_ITEM.search(text) is not None
     return True

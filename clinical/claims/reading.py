@@ -322,9 +322,9 @@ class Reading(SourceText):
         """The tokens behind empty lines over which no trigger governs and none is read: it would have to end with a
         colon or a word behind which something has to follow."""
         glues, gaps, words = self.glues, self.gaps, self.words
-        empty = {glue for glue in {*glues} if _EMPTY_LINE.fullmatch(glue)}
-        behind = [i for i, glue in enumerate(glues) if glue in empty]
-        return [0, *(i for i in behind if gaps[i] == BREAK and words[i - 1] not in FUNCTION_WORDS)]
+        behind = [i for i in self.marked if gaps[i] == BREAK and words[i - 1] not in FUNCTION_WORDS]
+        empty = {glue for glue in {glues[i] for i in behind} if _EMPTY_LINE.fullmatch(glue)}
+        return [0, *(i for i in behind if glues[i] in empty)]
 
     @cached_property
     def signs(self) -> tuple[Occurrence, ...]:

@@ -26,10 +26,10 @@ _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
 _NUMBER = r"\d+(?:[.,'’]\d+)*(?:[-–]\d+(?:[.,]\d+)*)?(?:[/:]\d+(?:[.,]\d+)*)*|[½¼¾]"
 _LATIN = "A-Za-zÀ-ÖØ-öø-ÿ"
 """Nearly all words are made of these: looked through in half the time of a class of everything alphabetic."""
-_WORD = rf"[{_LATIN}]++[^\W\d_½¼¾]*+|[^\W\d_½¼¾]++"
+_WORD = rf"[{_LATIN}]++[^\W\d_½¼¾]*+"
 _MARKED_WORD = r"[^\W\d_½¼¾](?:[^\W\d_½¼¾]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff])*"
 _OTHER = rf"(?=[\d½¼¾])(?:{_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]"
-_TOKEN = re.compile(rf"({_WORD}|{_OTHER})")
+_TOKEN = re.compile(rf"({_WORD}|(?![ .,\n:()/;-])(?:{_OTHER}|[^\W\d_½¼¾]++))")
 _MARKED_TOKEN = re.compile(rf"({_MARKED_WORD}|{_OTHER})")
 """One group: a text divided by them is what stands between, token, what stands between, ..."""
 _MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -65,23 +65,23 @@ _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\
 
 Derived = TypeVar("Derived")
 
+DIGITS_OF_A_DAY = 8
+"""Digits of a day that is written in one piece (`12032024`)."""
 _COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
 """A decimal comma, the digits before and behind it: each run of digits is read once, from its beginning."""
 
 
 def number_key(raw: str) -> str:
     """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
-    if len(raw) >= 6 and (day := parse_date(raw)):
+    plain = raw.isascii()
+    if len(raw) >= 6 and not (plain and raw.isdigit() and len(raw) != DIGITS_OF_A_DAY) and (day := parse_date(raw)):
         return "#" + day
-    if raw.isdigit() and raw.isascii():
-        return "#" + raw
-    text = raw.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4")
-    text = "".join(
-        str(int(char)) if char.isdigit() else char for char in text if not char.isspace() and char not in "'’"
-    )
-    text = text.replace("–", "-").replace("—", "-")
-    text = _COMMA.sub(_decimal, text)
-    return "#" + text
+    text = "".join(raw.split()).replace("'", "")
+    if not plain:
+        text = text.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4").replace("’", "")
+        text = "".join(str(int(char)) if char.isdigit() else char for char in text)
+        text = text.replace("–", "-").replace("—", "-")
+    return "#" + (_COMMA.sub(_decimal, text) if "," in text else text)
 
 
 def _decimal(match: re.Match[str]) -> str:
@@ -288,7 +288,9 @@ class SourceText:
     @cached_property
     def _by_place(self) -> list[int]:
         """The tokens whose key may depend on what stands beside them."""
-        return [i for word, places in self.word_places.items() if _is_by_place(word) for i in places]
+        known = self.word_places
+        words = [*(_BY_PLACE & known.keys()), *(word for word in known if len(word) == 1 and word not in _BY_PLACE)]
+        return [i for word in words for i in known[word]]
 
     def name(self, i: int) -> str:
         """The name key of a token."""
@@ -326,7 +328,8 @@ class SourceText:
         Joined by a hyphen (`Herz-Kreislauf`), by one at a line end (`Herz-` / `insuffizienz`), or by a line end alone.
         """
         chains: dict[int, tuple[tuple[str, int], ...]] = {}
-        for i in reversed([i for i, glue in enumerate(self.glues) if glue and glue[0] in _HYPHENS]):
+        glues = self.glues
+        for i in reversed([i for i in self.marked if glues[i] and glues[i][0] in _HYPHENS]):
             apart = len(self.glue(i)) == 1 and not self.text[self.start[i]].isalnum()  # `25-%`
             if apart or not self.is_hyphened(i):
                 continue
@@ -368,8 +371,9 @@ class SourceText:
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
         """Tokens of three and more characters with a full stop behind them."""
-        behind = (*self.glues[1:], self.text[self.end[-1] :] if self.end else "")
-        dotted = [i for i, glue in enumerate(behind) if glue and glue[0] == "."]
+        dotted = [i - 1 for i in self.marked if i and self.glues[i][:1] == "."]
+        if self.end and self.text.startswith(".", self.end[-1]):
+            dotted.append(len(self) - 1)
         return tuple(i for i in dotted if len(self.words[i]) >= 3 and self.words[i][0] != "#")
 
     @cached_property
@@ -406,15 +410,20 @@ class SourceText:
         return ["", *(text[end:start] for end, start in zip(self.end, self.start[1:], strict=False))]
 
     @cached_property
+    def marked(self) -> list[int]:
+        """The tokens that more than one space divides from the one before: most are not."""
+        return [i for i, glue in enumerate(self.glues) if glue != " "]
+
+    @cached_property
     def gaps(self) -> list[int]:
         """Divider between each token and the one before it (SPACE .. BREAK). Few different signs stand between the
         words of a text."""
         glues = self.glues
-        signs = of_each(_sign_of, glues)
-        gaps = [signs[glue][1] for glue in glues]
-        final = {glue for glue, sign in signs.items() if sign[0]}
-        for i in [i for i, glue in enumerate(glues) if glue in final] if final else ():
-            if not self._is_abbreviation(i - 1, i, glues[i]):
+        gaps = [SPACE] * len(glues)
+        signs = of_each(_sign_of, [glues[i] for i in self.marked])
+        for i in self.marked:
+            final, gaps[i] = signs[glues[i]]
+            if final and not self._is_abbreviation(i - 1, i, glues[i]):
                 gaps[i] = STOP
         return gaps
 
@@ -456,11 +465,12 @@ class SourceText:
     @cached_property
     def ends_clause(self) -> list[bool]:
         """For each token, true if a sentence, item or finished line ends before it."""
-        gaps = self.gaps
-        ends = [gap >= STOP for gap in gaps]
-        for i in [i for i, glue in enumerate(self.glues) if "\n" in glue]:
-            if SPACE < gaps[i] < STOP:
-                ends[i] = self._ends_line(i)
+        gaps, glues = self.gaps, self.glues
+        ends = [False] * len(gaps)
+        for i in self.marked:
+            gap = gaps[i]
+            if gap >= STOP or (gap > SPACE and "\n" in glues[i]):
+                ends[i] = gap >= STOP or self._ends_line(i)
         return ends
 
     def _ends_line(self, i: int) -> bool:
