@@ -82,11 +82,9 @@ def occurrences(
     return tuple(kept)
 
 
-def refutations(source: SourceText, signs: Iterable[Occurrence]) -> list[int]:
-    """The first tokens of all triggers of a text that may refute a mention, whether others beat them or not, in the
-    order of the text. `signs`: the signs of the text."""
-    found = (*_of_words(source, refuting()), *(sign for sign in signs if sign.row.refutes))
-    return sorted(one.first for one in found)
+def has_refutation(source: SourceText, signs: Iterable[Occurrence]) -> bool:
+    """True if a trigger of a text may refute a mention, whether others beat it or not. `signs`: those of the text."""
+    return any(sign.row.refutes for sign in signs) or next(_of_words(source, refuting()), None) is not None
 
 
 def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:

@@ -68,7 +68,6 @@ _FOLDS = (
     *(("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("th", "t"), ("rh", "r")),
     *(("y", "i"), ("c", "k"), ("z", "k")),
 )
-_WITHOUT_DOTS = str.maketrans("äöü", "aou")
 _LETTERS = str.maketrans({"ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
 
 
@@ -77,15 +76,17 @@ def fold(word: str) -> str:
 
     c, k and z fall together (Carcinom, Karzinom and every mixture), ä/ae/a, ö/oe/o, ü/ue/u, ph/f, th/t, rh/r, y/i.
     """
-    folded = word.casefold()
-    if not folded.isascii():
-        folded = folded.translate(_WITHOUT_DOTS)  # as below, in a tenth of the time
+    folded = _without_dots(word.casefold())  # as below, in a tenth of the time
     if not folded.isascii():
         decomposed = unicodedata.normalize("NFKD", folded).casefold()
         folded = "".join(character for character in decomposed if character.isalnum())
     elif not folded.isalnum():
         folded = "".join(character for character in folded if character.isalnum())
     return _without_variants(folded)
+
+
+def _without_dots(text: str) -> str:
+    return text if text.isascii() else text.replace("ä", "a").replace("ö", "o").replace("ü", "u")
 
 
 def _without_variants(folded: str) -> str:
@@ -96,9 +97,7 @@ def _without_variants(folded: str) -> str:
 
 def folds_of(words: Sequence[str]) -> list[str]:
     """The folded form of each of many words. Those of plain characters are folded in one string, in a fraction of the time."""
-    together = " ".join(words).casefold()
-    if not together.isascii():
-        together = together.translate(_WITHOUT_DOTS)
+    together = _without_dots(" ".join(words).casefold())
     if together.isascii() and "".join(pieces := together.split(" ")).isalnum() and len(pieces) == len(words):
         return _without_variants(together).split(" ")
     plain = [word for word in words if word.isascii() and word.isalnum()]

@@ -18,7 +18,7 @@ from clinical.letters.grounding.free_text import Kind as Said
 from clinical.letters.grounding.free_text import find_statement
 from clinical.letters.grounding.literal import TokenMatch, stands_spaced
 from clinical.letters.grounding.names import find_mail, find_name, find_street
-from clinical.letters.grounding.numbers import DigitRun, find_identifier, find_phone, find_postcode, runs_of
+from clinical.letters.grounding.numbers import Span, find_identifier, find_phone, find_postcode, runs_of
 from clinical.letters.grounding.policy import Grounded, Verdict, apply
 from clinical.letters.grounding.states import with_silent_fields
 from clinical.letters.grounding.words import Wordlist, missing_words
@@ -39,7 +39,7 @@ class _Letter:
         """The patient's surname, where it is evidenced itself: a salutation with it states the sex."""
 
     @cached_property
-    def runs(self) -> list[DigitRun]:
+    def runs(self) -> list[Span]:
         return runs_of(self.source)
 
     @cached_property
