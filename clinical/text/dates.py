@@ -160,10 +160,10 @@ def _scan(text: str) -> Iterator[DateMention]:
 
 
 def _numeric(m: re.Match[str]) -> Iterator[DateMention]:
-    year = m[5] or m[6]
-    dose_scheme = m[2] == "-" and len(year) == 2 and not len(m[1]) == len(m[3]) == 2  # 1-0-10
-    if not dose_scheme and _free(m, "-/" if m[2] in ("-", "/") else ""):
-        yield DateMention(int(year), int(m[3] or m[4]), int(m[1]), m.start(), m.end())
+    day, mark, month, other, long, short = m.groups()
+    dose_scheme = mark == "-" and not long and not len(day) == len(month) == 2  # 1-0-10
+    if not dose_scheme and _free(m, "-/" if mark in ("-", "/") else ""):
+        yield DateMention(int(long or short), int(month or other), int(day), *m.span())
 
 
 def _named(m: re.Match[str]) -> Iterator[DateMention]:
@@ -189,10 +189,11 @@ _FORMS: Final = ((_NUMERIC, _numeric), (_SOLID, _solid), (_NAMED, _named))
 
 def _free(match: re.Match[str], more: str) -> bool:
     """True if the digits of a match begin a number of their own: no digit before, none behind one separator."""
-    before = match.string[max(0, match.start() - 2) : match.start()]
-    if not before or not (before[-1].isdigit() or before[-1] in ".,-/"):
-        return True
-    return not before[-1].isdigit() and not (before[-1] in ".," + more and before[0].isdigit() and len(before) == 2)
+    start = match.start()
+    before = match.string[start - 1] if start else " "
+    if before in ".,-/":
+        return not (before in ".," + more and start > 1 and match.string[start - 2].isdigit())
+    return not before.isdigit()
 
 
 def _start_of_range(text: str, end: DateMention) -> Iterator[DateMention]:

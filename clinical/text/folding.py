@@ -96,7 +96,8 @@ def _without_variants(folded: str) -> str:
 
 
 def folds_of(words: Sequence[str]) -> list[str]:
-    """The folded form of each of many words. Those of plain characters are folded in one string, in a fraction of the time."""
+    """The folded form of each of many words. Those of plain characters are folded in one string, in a fraction of the
+    time."""
     together = _without_dots(" ".join(words).casefold())
     if together.isascii() and "".join(pieces := together.split(" ")).isalnum() and len(pieces) == len(words):
         return _without_variants(together).split(" ")

@@ -53,7 +53,7 @@ ARROW = "[-=]>|[→⇒➔]"
 """A pattern of what leads to a conclusion or to an answer."""
 BOX_SIGNS = "[]☐☒☑□■"
 """Signs of which the boxes of a form are typed."""
-_PARTING = ",()/" + BOX_SIGNS
+_PARTING = frozenset(",()/" + BOX_SIGNS)
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHENS = "-‐‑¬–"
 _BRACKET = re.compile(r"[()]")
@@ -169,7 +169,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        for dash in _DASHES:
+        for dash in _DASHES if not text.isascii() else ():
             text = text.replace(dash, "-")
         self.view = without_lookalikes(text)
         self.start: list[int] = []
@@ -432,16 +432,20 @@ class SourceText:
         if glue[0] != "." or ";" in glue:
             return False
         word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
-        cut = word.isalpha() and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
         if "\n" in glue:
-            return cut
+            return self._is_cut(i)
         if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
             return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
         if raw[0].isupper() and (_YEAR.fullmatch(word) or (word[0] == "#" and i and self.glue(i) == "")):
             return False  # `Appendektomie 1998. Allergien keine`, `Stenose C6. Eine ...`: no ordinals
         street = word.endswith(("str", "pl"))
         small = raw.islower() and (len(word) <= SHORT or not self._is_small(i))
-        return cut or street or small or self._is_ordinal(i) or word in ROMAN
+        return street or small or self._is_ordinal(i) or word in ROMAN or self._is_cut(i)
+
+    def _is_cut(self, i: int) -> bool:
+        """True if a word before a full stop is an abbreviation."""
+        word = self.words[i]
+        return word.isalpha() and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
 
     def _is_ordinal(self, i: int) -> bool:
         """True if a number may be the ordinal of a day or place ("am 3. Tag", "am 12.3. Sturz"); a value ("Hb 8,2.")
@@ -509,8 +513,11 @@ def _sign_of(glue: str) -> tuple[bool, int]:
         return False, SPACE
     if _NEW_ITEM.search(glue):
         return False, BREAK
-    colon, comma = ":" in glue, any(mark in glue for mark in _PARTING)
-    gap = COLON if colon else COMMA if comma else LINE if "\n" in glue else SPACE
+    gap = LINE if "\n" in glue else SPACE
+    if not _PARTING.isdisjoint(glue):
+        gap = COMMA
+    if ":" in glue:
+        gap = COLON
     return _FINAL.search(glue) is not None, gap
 
 

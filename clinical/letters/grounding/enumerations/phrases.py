@@ -149,10 +149,14 @@ class PhrasePlaces:
         """The tokens at which one of the words begins, in the order of the text."""
         found = self._known.get(words)
         if found is None:
-            places = {i for index, _ in self._indexes for word in words.words if word in index for i in index[word]}
-            if words.stems or words.endings:
-                places |= {i for index, some in self._indexes for word in some if words.fits(word) for i in index[word]}
-            found = self._known[words] = sorted(places)
+            places: list[int] = []
+            for index, some in self._indexes:
+                fitting = words.words & index.keys()
+                if words.stems or words.endings:
+                    fitting |= {word for word in some if words.fits(word)}
+                for word in fitting:
+                    places += index[word]
+            found = self._known[words] = sorted({*places})
         return found
 
     def starts(self, phrase: Phrase) -> Sequence[int]:
