@@ -407,7 +407,9 @@ class SourceText:
     def glues(self) -> list[str]:
         """The characters between each token and the one before it; none before the first."""
         text = self.text
-        return ["", *(text[end:start] for end, start in zip(self.end, self.start[1:], strict=False))]
+        glues = [text[end:start] for end, start in zip([0, *self.end], self.start, strict=False)]
+        glues[:1] = [""]
+        return glues
 
     @cached_property
     def marked(self) -> list[int]:
@@ -431,9 +433,9 @@ class SourceText:
         """True if the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
         if glue[0] != "." or ";" in glue:
             return False
-        word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
         if "\n" in glue:
             return self._is_cut(i)
+        word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
         if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
             return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
         if raw[0].isupper() and (_YEAR.fullmatch(word) or (word[0] == "#" and i and self.glue(i) == "")):

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from clinical.claims import denying_words
-from clinical.text import FUNCTION_WORDS, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
+from clinical.text import FUNCTION_WORDS, HEAD, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
 
 SHORTEST_PART: Final = 4
 """Characters of a part of a compound: shorter ones are found in any word."""
@@ -79,14 +79,6 @@ class Wordlist:
         return [word for word in self.source.word_places if word[0] != "#"] + list(self.source.merged_places)
 
     @cached_property
-    def by_head(self) -> dict[str, list[str]]:
-        """Words by their first characters."""
-        heads: dict[str, list[str]] = {}
-        for word in self.words:
-            heads.setdefault(word[:SHORTEST_STEM], []).append(word)
-        return heads
-
-    @cached_property
     def skeletons(self) -> frozenset[str]:
         """Words as a scan may have mixed them up."""
         return frozenset(skeleton("\n".join(self.words)).split("\n"))
@@ -126,9 +118,8 @@ class Wordlist:
             stem = word
         if len(stem) < SHORTEST_STEM:
             return False
-        return any(
-            other.startswith(stem) and _INFLECTION.match(other, len(stem)) for other in self.by_head.get(stem[:4], ())
-        )
+        near = (*self.source.by_head.get(stem[:HEAD], ()), *self.source.merged_places)
+        return any(other.startswith(stem) and _INFLECTION.match(other, len(stem)) for other in near)
 
     def _scanned(self, word: str) -> bool:
         return len(word) > 2 and skeleton(word) in self.skeletons

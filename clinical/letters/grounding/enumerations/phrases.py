@@ -51,13 +51,19 @@ class Phrase:
     @classmethod
     def of(cls, field: str, value: str, role: Role, elements: tuple[Element, ...]) -> Phrase:
         """A phrase with what it is looked for by."""
-        lead, head = next((number, one) for number, one in enumerate(elements) if isinstance(one, Words))
+        lead, head = next((number, _one(words)) for number, words in enumerate(elements) if isinstance(words, Words))
         needs, reach = [], LONGEST_APART
         for element in elements[lead + 1 :]:
             if isinstance(element, Words) and not (element.optional or element.number or element.year):
-                needs.append((element, reach))
+                needs.append((_one(element), reach))
             reach += LONGEST_APART if isinstance(element, Words) else element.most if isinstance(element, Gap) else 0
         return cls(field, value, role, elements, lead, head, tuple(needs))
+
+
+@cache
+def _one(words: Words) -> Words:
+    """The same words always as one object, so that they are known by it."""
+    return words
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +144,8 @@ class PhrasePlaces:
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        self._known: dict[Words, list[int]] = {}
+        self._known: dict[int, list[int]] = {}
+        """By the object of the words, which the table keeps."""
 
     @cached_property
     def _indexes(self) -> list[tuple[Mapping[str, list[int]], set[str]]]:
@@ -147,7 +154,7 @@ class PhrasePlaces:
 
     def places(self, words: Words) -> list[int]:
         """The tokens at which one of the words begins, in the order of the text."""
-        found = self._known.get(words)
+        found = self._known.get(id(words))
         if found is None:
             places: list[int] = []
             for index, some in self._indexes:
@@ -156,7 +163,7 @@ class PhrasePlaces:
                     fitting |= {word for word in some if words.fits(word)}
                 for word in fitting:
                     places += index[word]
-            found = self._known[words] = sorted({*places})
+            found = self._known[id(words)] = sorted({*places})
         return found
 
     def starts(self, phrase: Phrase) -> Sequence[int]:
