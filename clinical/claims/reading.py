@@ -23,13 +23,11 @@ from clinical.claims.triggers import DEFAULTS, QUIET, Axis
 from clinical.contract import Assertion
 from clinical.text import (
     BOTH,
-    BREAK,
     COMMA,
     FUNCTION_WORDS,
     LEFT,
     LINE,
     RIGHT,
-    SPACE,
     STOP,
     Kind,
     Section,
@@ -319,10 +317,9 @@ class Reading(SourceText):
     def _paragraph_starts(self) -> list[int]:
         """The tokens behind empty lines over which no trigger governs and none is read: it would have to end with a
         colon or a word behind which something has to follow."""
-        glues, gaps, words = self.glues, self.gaps, self.words
-        behind = [i for i in self.marked if gaps[i] == BREAK and words[i - 1] not in FUNCTION_WORDS]
-        empty = {glue for glue in {glues[i] for i in behind} if _EMPTY_LINE.fullmatch(glue)}
-        return [0, *(i for i in behind if glues[i] in empty)]
+        glues, words = self.glues, self.words
+        empty = {glue for glue in {*glues} if _EMPTY_LINE.fullmatch(glue)}
+        return [0, *(i for i in self.marked if glues[i] in empty and words[i - 1] not in FUNCTION_WORDS)]
 
     @cached_property
     def signs(self) -> tuple[Occurrence, ...]:
@@ -465,10 +462,7 @@ class _Paragraph(Reading):
         self.text, self.view = whole.text, whole.view
         self.start, self.end, self.words = whole.start[first:stop], whole.end[first:stop], whole.words[first:stop]
         self.depths, self.glues = whole.depths[first:stop], ["", *whole.glues[first + 1 : stop]]
-        self.gaps, self.ends_clause = (
-            [SPACE, *whole.gaps[first + 1 : stop]],
-            [False, *whole.ends_clause[first + 1 : stop]],
-        )
+        self._width, self._small_lines, self._signs = whole._width, whole._small_lines, whole._signs
         self.followed = stop < len(whole.words)
         self.signs = tuple(_moved(one, first) for one in whole.signs if first <= one.first < stop + (not self.followed))
 

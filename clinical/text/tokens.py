@@ -418,16 +418,24 @@ class SourceText:
 
     @cached_property
     def gaps(self) -> list[int]:
-        """Divider between each token and the one before it (SPACE .. BREAK). Few different signs stand between the
-        words of a text."""
-        glues = self.glues
-        gaps = [SPACE] * len(glues)
-        signs = of_each(_sign_of, [glues[i] for i in self.marked])
+        """Divider between each token and the one before it (SPACE .. BREAK)."""
+        gaps = [SPACE] * len(self.glues)
         for i in self.marked:
-            final, gaps[i] = signs[glues[i]]
-            if final and not self._is_abbreviation(i - 1, i, glues[i]):
-                gaps[i] = STOP
+            gaps[i] = self.gap(i)
         return gaps
+
+    def gap(self, i: int) -> int:
+        """`gaps` of one token: who asks for few does not wait for all."""
+        glue = self.glues[i]
+        if glue not in self._signs:
+            self._signs[glue] = _sign_of(glue)
+        final, gap = self._signs[glue]
+        return STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap
+
+    @cached_property
+    def _signs(self) -> dict[str, tuple[bool, int]]:
+        """What is known of the signs between words (`_sign_of`): few different ones stand in a text."""
+        return {}
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
         """True if the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
@@ -471,13 +479,17 @@ class SourceText:
     @cached_property
     def ends_clause(self) -> list[bool]:
         """For each token, true if a sentence, item or finished line ends before it."""
-        gaps, glues = self.gaps, self.glues
-        ends = [False] * len(gaps)
+        ends = [False] * len(self.glues)
         for i in self.marked:
-            gap = gaps[i]
-            if gap >= STOP or (gap > SPACE and "\n" in glues[i]):
-                ends[i] = gap >= STOP or self._ends_line(i)
+            ends[i] = self._ends_before(i, self.gaps[i])
         return ends
+
+    def ends_before(self, i: int) -> bool:
+        """`ends_clause` of one token."""
+        return self._ends_before(i, self.gap(i))
+
+    def _ends_before(self, i: int, gap: int) -> bool:
+        return gap >= STOP or (gap > SPACE and "\n" in self.glues[i] and self._ends_line(i))
 
     def _ends_line(self, i: int) -> bool:
         """True if a finished line ends before token `i`."""

@@ -97,7 +97,7 @@ def _same_lines(source: SourceText, value: SourceText, first: int) -> bool:
             continue
         if "\t" in glue and "\n" not in glue and value.words[k][0] == "#":
             continue
-        if "\n" in glue and not source.ends_clause[first + k]:
+        if "\n" in glue and not source.ends_before(first + k):
             continue
         return False
     return True

@@ -228,13 +228,13 @@ def _walk(source: SourceText, elements: tuple[Element, ...], i: int) -> int | No
 def _may_skip(source: SourceText, k: int, first: int) -> bool:
     """A gap does not leave its sentence; it may begin behind the mark of a label."""
     return k + 1 < len(source) and (
-        source.gaps[k] < STOP or (k == first and any(sign in source.glue(k) for sign in "\t|"))
+        source.gap(k) < STOP or (k == first and any(sign in source.glue(k) for sign in "\t|"))
     )
 
 
 def _same_entry(source: SourceText, i: int) -> bool:
     glue = source.glue(i)
-    return source.gaps[i] < STOP or (not glue.strip(" \n\t\r:|–-)") and glue.count("\n") < 2)
+    return source.gap(i) < STOP or (not glue.strip(" \n\t\r:|–-)") and glue.count("\n") < 2)
 
 
 def divided(source: SourceText, i: int, mark: Element) -> bool:
@@ -245,6 +245,6 @@ def divided(source: SourceText, i: int, mark: Element) -> bool:
     if isinstance(mark, Mark) and mark.sign == ":":
         return any(sign in glue for sign in ":\t\n|") or "   " in glue
     boxed = any(sign in glue for sign in BOX_SIGNS)
-    if boxed or "  " in glue or source.gaps[i] < LINE:
+    if boxed or "  " in glue or source.gap(i) < LINE:
         return boxed or "  " in glue
     return "/" not in glue or " / " in glue or any(_YEAR.match(source.words[k]) for k in (i - 1, i))
