@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from clinical.claims.patterns import Element, Gap, Mark, Words
@@ -158,7 +159,7 @@ def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurre
 def _is_told(sign: str, text: str) -> bool:
     """True if a sign says something in a text in which it stands: other signs of its kind do."""
     if sign[:2] == "( ":
-        return len(_ANSWERED.findall(text)) >= ANSWERS
+        return len([*islice(_ANSWERED.finditer(text), ANSWERS)]) == ANSWERS
     if sign[-2:] == "$)":
         return _MARKED_ITEM.search(text) is not None
     return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 from clinical.claims import Reading
 from clinical.contract import Arztbrief, DocumentType, Match, Zuweisung, values_of
@@ -178,11 +178,14 @@ def judge(
     return _judged(answer, _Letter(text, thresholds, _kind_of(answer, document)), fields)
 
 
+SURNAME: Final = "patient.nachname"
+
+
 def _judged(answer: Mapping[str, Any], letter: _Letter, fields: Fields) -> tuple[Verdict, ...]:
-    surname = (answer.get("patient") or {}).get("nachname") or ""
-    if _name(letter, "patient.nachname", surname, person=True).kept:
-        letter.surnames = (surname,)
     known: dict[tuple[str, str], Verdict] = {}
+    if surname := (answer.get("patient") or {}).get("nachname"):
+        known[SURNAME, surname] = named = JUDGES[fields[SURNAME].kind](letter, SURNAME, surname)
+        letter.surnames = (surname,) if named.kept else ()
     findings = []
     for path, value in values_of(answer):
         field = field_of(path)
