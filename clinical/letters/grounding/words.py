@@ -72,6 +72,7 @@ class Wordlist:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self._stands: dict[str, bool] = {}
+        self._known_forms: dict[str, set[str]] = {}
 
     @cached_property
     def words(self) -> list[str]:
@@ -157,15 +158,18 @@ class Wordlist:
     def _meant(self, word: str) -> bool:
         folded = fold(word)
         forms = {folded, fold(stem_of(word))}
-        return any(self._folds_to(other) for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
+        others = (other for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
+        return any(other in self._forms(other[:SHORTEST_STEM]) for other in others)
 
-    def _folds_to(self, folded: str) -> bool:
-        """True if a word or the stem of one has a folded form."""
-        words = self.folded.get(folded[:SHORTEST_STEM], ())
-        return any(fold(word) == folded for word in words) or (
-            len(folded) > SHORTEST_STEM
-            and any(fold(stem_of(word)) == folded for word in words if len(word) > SHORTEST_STEM)
-        )
+    def _forms(self, head: str) -> set[str]:
+        """The words that begin so, and their stems, in the spelling of the table of counterparts."""
+        forms = self._known_forms.get(head)
+        if forms is None:
+            words = self.folded.get(head, [])
+            stems = (fold(stem_of(word)) for word in words if len(word) > SHORTEST_STEM)
+            forms = {*map(fold, words), *(stem for stem in stems if len(stem) > SHORTEST_STEM)}
+            self._known_forms[head] = forms
+        return forms
 
 
 def content_words(value: SourceText) -> list[int]:
