@@ -91,7 +91,7 @@ def _decimal(match: re.Match[str]) -> str:
 
 _ENDINGS = frozenset(("en", "em", "er", "es"))
 _ENDED = ("", *_ENDINGS, *"ens")
-"""What a key of a word may have lost at its end."""
+"""Endings that a word may have lost in its key."""
 _NAMED = {**QUALIFIERS, **TIMES, **SIDES}
 _NAMES_OF = {key: tuple(word for word, own in _NAMED.items() if own == key) for key in {*_NAMED.values()}}
 
@@ -434,7 +434,7 @@ class SourceText:
 
     @cached_property
     def _signs(self) -> dict[str, tuple[bool, int]]:
-        """What is known of the signs between words (`_sign_of`): few different ones stand in a text."""
+        """The signs between words as `_sign_of` tells them: few different ones stand in a text."""
         return {}
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:

@@ -142,7 +142,7 @@ class Wordlist:
         return any(len(rest) > 2 and rest not in _OPPOSED for rest in self._before(ends))
 
     def _before(self, ends: tuple[str, ...]) -> Iterator[str]:
-        """What stands before the first of these ends that a word has."""
+        """The beginning of each word that has one of these ends, without the first of them."""
         for word in [word for word in self.words if word.endswith(ends)]:
             yield next(word.removesuffix(end) for end in ends if word.endswith(end))
 
