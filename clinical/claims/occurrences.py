@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from clinical.claims.patterns import Element, Gap, Mark, Words
@@ -82,11 +83,9 @@ def occurrences(
     return tuple(kept)
 
 
-def refutations(source: SourceText, signs: Iterable[Occurrence]) -> list[int]:
-    """The first tokens of all triggers of a text that may refute a mention, whether others beat them or not, in the
-    order of the text. `signs`: the signs of the text."""
-    found = (*_of_words(source, refuting()), *(sign for sign in signs if sign.row.refutes))
-    return sorted(one.first for one in found)
+def has_refutation(source: SourceText, signs: Iterable[Occurrence]) -> bool:
+    """True if a trigger of a text may refute a mention, whether others beat it or not. `signs`: those of the text."""
+    return any(sign.row.refutes for sign in signs) or next(_of_words(source, refuting()), None) is not None
 
 
 def _is_beaten(one: Occurrence, held: list[dict[Axis, int]]) -> bool:
@@ -141,9 +140,11 @@ def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurre
     text = source.text
     found = [(match.start(), match.end(), match.group()) for match in rows.signs.finditer(text)]
     marked = len(_MARKED_LINE.findall(text)) >= MARKED_LINES
-    box = "(☐)" if _BOX_LEADS.search("\n" + text) else "(☐ )"
+    boxed = BOXES.search(text) is not None
+    box = "(☐)" if boxed and _BOX_LEADS.search("\n" + text) else "(☐ )"
+    dashed = _PLUS.search(text) is not None
     for sign, form in FORMS.items():
-        counts = sign == box if form is BOXES else marked or sign[:2] != "(^"
+        counts = boxed and sign == box if form is BOXES else dashed if sign == "(a-)" else marked or sign[:2] != "(^"
         if counts and sign in rows.by_sign:
             places = [(match.start(), match.end(), sign) for match in form.finditer(text)]
             found += places if places and _is_told(sign, text) else ()
@@ -158,9 +159,7 @@ def signs_of(source: SourceText, known: Table | None = None) -> Iterator[Occurre
 def _is_told(sign: str, text: str) -> bool:
     """True if a sign says something in a text in which it stands: other signs of its kind do."""
     if sign[:2] == "( ":
-        return len(_ANSWERED.findall(text)) >= ANSWERS
-    if sign[:2] == "(a":
-        return _PLUS.search(text) is not None
+        return len([*islice(_ANSWERED.finditer(text), ANSWERS)]) == ANSWERS
     if sign[-2:] == "$)":
         return _MARKED_ITEM.search(text) is not None
     return True

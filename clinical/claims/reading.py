@@ -17,19 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.claims.governing import Governed, governed, head_of
-from clinical.claims.occurrences import Occurrence, ends_item, occurrences, refutations, signs_of
+from clinical.claims.occurrences import Occurrence, ends_item, has_refutation, occurrences, signs_of
 from clinical.claims.tagger import LABELS, TaggedText, Tagger, besides, tagger
 from clinical.claims.triggers import DEFAULTS, QUIET, Axis
 from clinical.contract import Assertion
 from clinical.text import (
     BOTH,
-    BREAK,
     COMMA,
     FUNCTION_WORDS,
     LEFT,
     LINE,
     RIGHT,
-    SPACE,
     STOP,
     Kind,
     Section,
@@ -278,9 +276,7 @@ class Reading(SourceText):
         first, stop = self._paragraph(tokens[0])
         if tokens[-1] >= stop:
             return self.ruled(start, end)
-        if first not in self._paragraphs:
-            self._paragraphs[first] = _Paragraph(self, first, stop)
-        return self._paragraphs[first].ruled(start, end)
+        return self._read_alone(first, stop).ruled(start, end)
 
     def may_be_refuted(self, start: int, end: int) -> bool:
         """False if nothing in the paragraph of a span can deny it, ask for it or make it of somebody else, so that its
@@ -289,13 +285,7 @@ class Reading(SourceText):
         if not tokens:
             return False
         first, stop = self._paragraph(tokens[0])
-        at = bisect_left(self._refutations, first)
-        spoken = at < len(self._refutations) and self._refutations[at] < stop + (stop == len(self.words))
-        return spoken or tokens[-1] >= stop or may_tell(self.text, *self.lines_of(first, stop))
-
-    @cached_property
-    def _refutations(self) -> list[int]:
-        return refutations(self, self.signs)
+        return tokens[-1] >= stop or self._read_alone(first, stop).refutes
 
     def _paragraph(self, i: int) -> tuple[int, int]:
         """The first token of the paragraph of token `i`, and the first behind it."""
@@ -308,6 +298,12 @@ class Reading(SourceText):
         begin, end = self.text.rfind("\n", 0, self.start[first]) + 1, self.text.find("\n", self.end[stop - 1]) + 1
         return begin, end or len(self.text)
 
+    def _read_alone(self, first: int, stop: int) -> _Paragraph:
+        """The paragraph of these tokens."""
+        if first not in self._paragraphs:
+            self._paragraphs[first] = _Paragraph(self, first, stop)
+        return self._paragraphs[first]
+
     @cached_property
     def _paragraphs(self) -> dict[int, _Paragraph]:
         """The paragraphs asked for so far, by their first token."""
@@ -317,10 +313,9 @@ class Reading(SourceText):
     def _paragraph_starts(self) -> list[int]:
         """The tokens behind empty lines over which no trigger governs and none is read: it would have to end with a
         colon or a word behind which something has to follow."""
-        glues, gaps, words = self.glues, self.gaps, self.words
+        glues, words = self.glues, self.words
         empty = {glue for glue in {*glues} if _EMPTY_LINE.fullmatch(glue)}
-        behind = [i for i, glue in enumerate(glues) if glue in empty]
-        return [0, *(i for i in behind if gaps[i] == BREAK and words[i - 1] not in FUNCTION_WORDS)]
+        return [0, *(i for i in self.marked if glues[i] in empty and words[i - 1] not in FUNCTION_WORDS)]
 
     @cached_property
     def signs(self) -> tuple[Occurrence, ...]:
@@ -463,12 +458,15 @@ class _Paragraph(Reading):
         self.text, self.view = whole.text, whole.view
         self.start, self.end, self.words = whole.start[first:stop], whole.end[first:stop], whole.words[first:stop]
         self.depths, self.glues = whole.depths[first:stop], ["", *whole.glues[first + 1 : stop]]
-        self.gaps, self.ends_clause = (
-            [SPACE, *whole.gaps[first + 1 : stop]],
-            [False, *whole.ends_clause[first + 1 : stop]],
-        )
+        self._width, self._small_lines, self._signs = whole._width, whole._small_lines, whole._signs
         self.followed = stop < len(whole.words)
         self.signs = tuple(_moved(one, first) for one in whole.signs if first <= one.first < stop + (not self.followed))
+
+    @cached_property
+    def refutes(self) -> bool:
+        """False if nothing in it can deny a mention, ask for it or make it of somebody else."""
+        lines = self.lines_of(0, len(self.words))
+        return has_refutation(self, self.signs) or may_tell(self.text, *lines)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

@@ -1,7 +1,7 @@
 """German clinical text as it is written: folding, OCR, tokens, segments, dates, sections, the patient as stated."""
 
 from clinical.text.abbreviations import is_abbreviation
-from clinical.text.dates import MONTH_NAMES, DateMention, by_iso, dates_of, day_places, full_year, parse_date
+from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, day_places, full_year, is_birth, meaning, parse_date
 from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient

@@ -7,8 +7,7 @@ so that the same letter means the same next year and text added to it changes no
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -40,8 +39,8 @@ _NUMERIC = re.compile(
 _SOLID = re.compile(r"(\d\d{3})(?:([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)|\d{4}(?!\w|[.,/-]\d))")
 """Four digits and more: a year first, with marks behind it, or all in one."""
 _BROKEN_NAME = r"[^\W\d_]{1,8}-\s?\n\s?[^\W\d_]{1,8}"  # `Septem-` / `ber`
-_BEFORE_NAME = re.compile(r"\d(?=[\s.]*+(?i:[jfmasondivx]))")
-"""The last digit of a day before the name of a month: cheaper to look for than what follows."""
+_BEFORE_NAME = re.compile(r"\d(?=[\s.]*+[JFMASONDIVXjfmasondivx](?i:[aäcekopru-]|[ivx]{0,3}\.))")
+"""The last digit of a day before what begins as the name of a month: cheaper to look for than what follows."""
 _NAMED = re.compile(
     rf"(\d\d?)\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|"
     rf"\d{{2}})(?![\d.]\d|\d)",
@@ -105,13 +104,30 @@ def parse_date(value: str, birth: bool = False) -> str | None:
 
 def dates_of(text: str) -> tuple[DateMention, ...]:
     """Every date of the text, in the order of their places; both ends of a range that shares its year."""
+    return dates_among(days_in(text), text)
+
+
+def dates_among(days: Iterable[DateMention], text: str) -> tuple[DateMention, ...]:
+    """`dates_of` a text of which `days_in` is known."""
     found: dict[tuple[int, int, int, int], DateMention] = {}
-    for mention in _scan(text):
-        for one in (mention, *_start_of_range(text, mention)):
-            if one.iso() or one.iso(birth=True):
-                place = (one.start, one.year, one.month, one.day)
-                found.setdefault(place, one._replace(birth=True) if _is_birth(text, one.start) else one)
+    for one in days:
+        if one.iso() or one.iso(birth=True):
+            place = (one.start, one.year, one.month, one.day)
+            found.setdefault(place, one._replace(birth=True) if is_birth(text, one.start) else one)
     return tuple(sorted(found.values(), key=lambda one: (one.start, one.end)))
+
+
+def days_in(text: str) -> list[DateMention]:
+    """All that is written as a date in a text, in no order, impossible days and both ends of a range too. `birth` is
+    not told yet."""
+    return [each for one in _scan(text) for each in (one, *_start_of_range(text, one))]
+
+
+def meaning(days: Iterable[DateMention], day: str, birth: bool) -> list[DateMention]:
+    """Those of `days_in` a text that mean a day (YYYY-MM-DD), read as birth dates or not, in the order of the text."""
+    wanted = (int(day[5:7]), int(day[8:]))
+    found = [one for one in days if one[1:3] == wanted and one.iso(birth) == day]
+    return sorted(found, key=lambda one: one.start)
 
 
 def day_places(text: str) -> list[tuple[int, int]]:
@@ -121,21 +137,12 @@ def day_places(text: str) -> list[tuple[int, int]]:
     return sorted({*days, *((one.start, one.end) for one in dates_of(text))})
 
 
-def _is_birth(text: str, start: int) -> bool:
+def is_birth(text: str, start: int) -> bool:
     """True if the words before a date make it a date of birth."""
     before = text[max(0, start - _BIRTH_REACH) : start].lower()
     if not any(hint in before for hint in _BIRTH_HINTS):
         return False
     return _BIRTH.search(text, max(0, start - _BIRTH_REACH), start) is not None
-
-
-def by_iso(mentions: tuple[DateMention, ...], birth: bool) -> Mapping[str, tuple[DateMention, ...]]:
-    """The mentions by the day they mean, read as birth dates or not."""
-    days: defaultdict[str, list[DateMention]] = defaultdict(list)
-    for mention in mentions:
-        if iso := mention.iso(birth):
-            days[iso].append(mention)
-    return {day: tuple(found) for day, found in days.items()}
 
 
 def _scan(text: str) -> Iterator[DateMention]:
@@ -153,10 +160,10 @@ def _scan(text: str) -> Iterator[DateMention]:
 
 
 def _numeric(m: re.Match[str]) -> Iterator[DateMention]:
-    year = m[5] or m[6]
-    dose_scheme = m[2] == "-" and len(year) == 2 and not len(m[1]) == len(m[3]) == 2  # 1-0-10
-    if not dose_scheme and _free(m, "-/" if m[2] in ("-", "/") else ""):
-        yield DateMention(int(year), int(m[3] or m[4]), int(m[1]), m.start(), m.end())
+    day, mark, month, other, long, short = m.groups()
+    dose_scheme = mark == "-" and not long and not len(day) == len(month) == 2  # 1-0-10
+    if not dose_scheme and _free(m, "-/" if mark in ("-", "/") else ""):
+        yield DateMention(int(long or short), int(month or other), int(day), *m.span())
 
 
 def _named(m: re.Match[str]) -> Iterator[DateMention]:
@@ -182,10 +189,11 @@ _FORMS: Final = ((_NUMERIC, _numeric), (_SOLID, _solid), (_NAMED, _named))
 
 def _free(match: re.Match[str], more: str) -> bool:
     """True if the digits of a match begin a number of their own: no digit before, none behind one separator."""
-    before = match.string[max(0, match.start() - 2) : match.start()]
-    if not before or not (before[-1].isdigit() or before[-1] in ".,-/"):
-        return True
-    return not before[-1].isdigit() and not (before[-1] in ".," + more and before[0].isdigit() and len(before) == 2)
+    start = match.start()
+    before = match.string[start - 1] if start else " "
+    if before in ".,-/":
+        return not (before in ".," + more and start > 1 and match.string[start - 2].isdigit())
+    return not before.isdigit()
 
 
 def _start_of_range(text: str, end: DateMention) -> Iterator[DateMention]:

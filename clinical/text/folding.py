@@ -68,7 +68,6 @@ _FOLDS = (
     *(("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("th", "t"), ("rh", "r")),
     *(("y", "i"), ("c", "k"), ("z", "k")),
 )
-_WITHOUT_DOTS = str.maketrans("äöü", "aou")
 _LETTERS = str.maketrans({"ø": "o", "æ": "a", "œ": "o", "ı": "i", "đ": "d", "ł": "l"})
 
 
@@ -77,9 +76,7 @@ def fold(word: str) -> str:
 
     c, k and z fall together (Carcinom, Karzinom and every mixture), ä/ae/a, ö/oe/o, ü/ue/u, ph/f, th/t, rh/r, y/i.
     """
-    folded = word.casefold()
-    if not folded.isascii():
-        folded = folded.translate(_WITHOUT_DOTS)  # as below, in a tenth of the time
+    folded = _without_dots(word.casefold())  # as below, in a tenth of the time
     if not folded.isascii():
         decomposed = unicodedata.normalize("NFKD", folded).casefold()
         folded = "".join(character for character in decomposed if character.isalnum())
@@ -88,26 +85,24 @@ def fold(word: str) -> str:
     return _without_variants(folded)
 
 
+def _without_dots(text: str) -> str:
+    return text if text.isascii() else text.replace("ä", "a").replace("ö", "o").replace("ü", "u")
+
+
 def _without_variants(folded: str) -> str:
     for written, kept in _FOLDS:
         folded = folded.replace(written, kept)
     return folded if folded.isascii() else folded.translate(_LETTERS)
 
 
-def folds_of(words: Iterable[str]) -> frozenset[str]:
-    """The folded forms of many words."""
-    return frozenset(_folded([*words]))
-
-
-def _folded(words: Sequence[str]) -> list[str]:
-    """The folded form of each word. Those of plain characters are folded in one string, in a fraction of the time."""
-    together = " ".join(words).casefold()
-    if not together.isascii():
-        together = together.translate(_WITHOUT_DOTS)
+def folds_of(words: Sequence[str]) -> list[str]:
+    """The folded form of each of many words. Those of plain characters are folded in one string, in a fraction of the
+    time."""
+    together = _without_dots(" ".join(words).casefold())
     if together.isascii() and "".join(pieces := together.split(" ")).isalnum() and len(pieces) == len(words):
         return _without_variants(together).split(" ")
     plain = [word for word in words if word.isascii() and word.isalnum()]
-    known = dict(zip(plain, _folded(plain), strict=True)) if plain else {}
+    known = dict(zip(plain, folds_of(plain), strict=True)) if plain else {}
     return [known[word] if word in known else fold(word) for word in words]
 
 
@@ -116,7 +111,7 @@ def _known_folds(written: Iterable[str], folds: dict[str, str] | None) -> dict[s
     known = {} if folds is None else folds
     fresh = [word for word in dict.fromkeys(written) if word not in known]
     if fresh:
-        known.update(zip(fresh, _folded(fresh), strict=True))
+        known.update(zip(fresh, folds_of(fresh), strict=True))
         if len(max(fresh, key=len)) > LONGEST_WORD:
             known.update((word, "") for word in fresh if len(word) > LONGEST_WORD)
     return known

@@ -13,8 +13,8 @@ _DIGIT = re.compile(r"\d")
 _WORD_HINT = re.compile(r"[01|](?=[^\W\d_])")
 _NUMBER_HINT = re.compile(r"\d(?:(?<!\d\d)(?:(?<=[OoIl|]\d)|(?<=[OoIl|][.,:/–-]\d))|(?!\d)(?=[.,:/–-]?[OoIl|]))")
 """Places where a character may be mixed up: cheap to search for, so the patterns above see few pieces of a text."""
-_INNER_I = re.compile(r"I(?=[a-zäöü])")
-_INITIAL_L = re.compile(r"l(?=[bcdfghjkmnpqrstvwxz][a-zäöüß]{2})")
+_INNER_I = re.compile(r"I(?<=\wI)(?=[a-zäöü])")
+_INITIAL_L = re.compile(r"l(?<!\wl)(?=[bcdfghjkmnpqrstvwxz][a-zäöüß]{2})")
 _NOT_A_NUMBER = re.compile(r"[1-9]?\d(?:[.,]\d+)?l|[IO]\d{1,2}(?:\.\d{1,2})?[.,:]?|[Oo][.,:]?")
 _TO_DIGIT = str.maketrans("OoIl|", "00111")
 _BEHIND: Final = 3
@@ -64,8 +64,7 @@ def _inner_set_right(match: re.Match[str]) -> str:
 def _initial_set_right(match: re.Match[str]) -> str:
     """Mend `lnfarkt`: no German word begins so, unless a hyphen at a line end began it."""
     text, i = match.string, match.start()
-    begins = i == 0 or not (text[i - 1].isalnum() or text[i - 1] == "_")
-    return "I" if begins and not text.endswith(("-\n", "-\r\n"), 0, i) else "l"
+    return "l" if text.endswith(("-\n", "-\r\n"), 0, i) else "I"
 
 
 def _word_set_right(match: re.Match[str]) -> str:

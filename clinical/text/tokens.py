@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
 from clinical.text.abbreviations import is_abbreviation
-from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, parse_date
+from clinical.text.dates import MONTH_NAMES, DateMention, dates_among, days_in, parse_date
 from clinical.text.folding import spellings
 from clinical.text.ocr import without_lookalikes
 from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDE_STEMS, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
@@ -26,10 +26,10 @@ _DATE = r"\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})(?!\d)"
 _NUMBER = r"\d+(?:[.,'’]\d+)*(?:[-–]\d+(?:[.,]\d+)*)?(?:[/:]\d+(?:[.,]\d+)*)*|[½¼¾]"
 _LATIN = "A-Za-zÀ-ÖØ-öø-ÿ"
 """Nearly all words are made of these: looked through in half the time of a class of everything alphabetic."""
-_WORD = rf"[{_LATIN}]++[^\W\d_½¼¾]*+|[^\W\d_½¼¾]++"
+_WORD = rf"[{_LATIN}]++[^\W\d_½¼¾]*+"
 _MARKED_WORD = r"[^\W\d_½¼¾](?:[^\W\d_½¼¾]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff])*"
 _OTHER = rf"(?=[\d½¼¾])(?:{_DATE}|{_SCHEME}|{_NUMBER})|[%♂♀]"
-_TOKEN = re.compile(rf"({_WORD}|{_OTHER})")
+_TOKEN = re.compile(rf"({_WORD}|(?![ .,\n:()/;-])(?:{_OTHER}|[^\W\d_½¼¾]++))")
 _MARKED_TOKEN = re.compile(rf"({_MARKED_WORD}|{_OTHER})")
 """One group: a text divided by them is what stands between, token, what stands between, ..."""
 _MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -53,7 +53,7 @@ ARROW = "[-=]>|[→⇒➔]"
 """A pattern of what leads to a conclusion or to an answer."""
 BOX_SIGNS = "[]☐☒☑□■"
 """Signs of which the boxes of a form are typed."""
-_PARTING = ",()/" + BOX_SIGNS
+_PARTING = frozenset(",()/" + BOX_SIGNS)
 _HEADED_LINE = re.compile(r"(?:\d{1,2} )?[A-ZÄÖÜ][\w-]{2,25}(?: [\w-]{2,15})?:")
 _HYPHENS = "-‐‑¬–"
 _BRACKET = re.compile(r"[()]")
@@ -65,23 +65,23 @@ _NEW_ITEM = re.compile(r"\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]|\n\s*\n|\
 
 Derived = TypeVar("Derived")
 
+DIGITS_OF_A_DAY = 8
+"""Digits of a day that is written in one piece (`12032024`)."""
 _COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
 """A decimal comma, the digits before and behind it: each run of digits is read once, from its beginning."""
 
 
 def number_key(raw: str) -> str:
     """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
-    if len(raw) >= 6 and (day := parse_date(raw)):
+    plain = raw.isascii()
+    if len(raw) >= 6 and not (plain and raw.isdigit() and len(raw) != DIGITS_OF_A_DAY) and (day := parse_date(raw)):
         return "#" + day
-    if raw.isdigit() and raw.isascii():
-        return "#" + raw
-    text = raw.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4")
-    text = "".join(
-        str(int(char)) if char.isdigit() else char for char in text if not char.isspace() and char not in "'’"
-    )
-    text = text.replace("–", "-").replace("—", "-")
-    text = _COMMA.sub(_decimal, text)
-    return "#" + text
+    text = "".join(raw.split()).replace("'", "")
+    if not plain:
+        text = text.replace("½", "1/2").replace("¼", "1/4").replace("¾", "3/4").replace("’", "")
+        text = "".join(str(int(char)) if char.isdigit() else char for char in text)
+        text = text.replace("–", "-").replace("—", "-")
+    return "#" + (_COMMA.sub(_decimal, text) if "," in text else text)
 
 
 def _decimal(match: re.Match[str]) -> str:
@@ -90,7 +90,10 @@ def _decimal(match: re.Match[str]) -> str:
 
 
 _ENDINGS = frozenset(("en", "em", "er", "es"))
+_ENDED = ("", *_ENDINGS, *"ens")
+"""Endings that a word may have lost in its key."""
 _NAMED = {**QUALIFIERS, **TIMES, **SIDES}
+_NAMES_OF = {key: tuple(word for word, own in _NAMED.items() if own == key) for key in {*_NAMED.values()}}
 
 
 def word_key(word: str) -> str:
@@ -98,32 +101,24 @@ def word_key(word: str) -> str:
 
     Stems of at least four characters; endings are those of German declension.
     """
-    return _key_of(word, _without_pairs(word))
+    named = _NAMED.get(word) or (side_of(word) if len(word) >= _SIDED_FROM else None)
+    if named or len(word) < 5:
+        return named or word
+    folded = _without_pairs(word)
+    if len(folded) <= 5:
+        return folded
+    if folded[-2:] in _ENDINGS:
+        return folded[:-2]
+    return folded[:-1] if folded[-1] in "ens" else folded
 
 
-def word_keys(words: Sequence[str]) -> dict[str, str]:
-    """The key of each of many words, which hold no line end."""
-    folded = _without_pairs("\n".join(words)).split("\n") if words else []
-    return dict(zip(words, map(_key_of, words, folded), strict=True))
-
-
+_SIDE_KEYS = frozenset(SIDES.values())
 _SIDED_FROM = min(map(len, SIDE_STEMS))
 """Characters of the shortest word that names a side by its stem."""
 
 
 def _without_pairs(text: str) -> str:
     return text.replace("rn", "m").replace("ae", "a").replace("oe", "o").replace("ue", "u")
-
-
-def _key_of(word: str, folded: str) -> str:
-    named = _NAMED.get(word) or (side_of(word) if len(word) >= _SIDED_FROM else None)
-    if named or len(word) < 5:
-        return named or word
-    if len(folded) <= 5:
-        return folded
-    if folded[-2:] in _ENDINGS:
-        return folded[:-2]
-    return folded[:-1] if folded[-1] in "ens" else folded
 
 
 def name_key(word: str) -> str:
@@ -174,7 +169,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        for dash in _DASHES:
+        for dash in _DASHES if not text.isascii() else ():
             text = text.replace(dash, "-")
         self.view = without_lookalikes(text)
         self.start: list[int] = []
@@ -265,24 +260,37 @@ class SourceText:
 
     def places(self, key: str) -> list[int]:
         """The tokens of a free-text key, in the order of the text."""
-        found = {i for word in self._by_key.get(key, (key,)) for i in self.word_places.get(word, ())}
+        known = self.word_places
+        found = {i for word in self._may_have(key) if word in known for i in known[word]}
         if key[0] in "#§" or _is_by_place(key):
             found.update(self._by_place)
         return sorted(i for i in found if self.key(i) == key)
 
+    def _may_have(self, key: str) -> Iterator[str]:
+        """Words that may have a key wherever they stand: those of the text are among them."""
+        yield from _NAMES_OF.get(key, ())
+        if key in _SIDE_KEYS:
+            yield from (word for word in self.word_places if side_of(word) == key)
+        for ending in _ENDED:
+            yield key + ending
+            yield from self._with_pairs.get(key + ending, ())
+
     @cached_property
-    def _by_key(self) -> dict[str, list[str]]:
-        """The words of each key."""
-        words: dict[str, list[str]] = {}
-        self._keys.update(word_keys([word for word in self.word_places if word[0] != "#"]))
-        for word, key in self._keys.items():
-            words.setdefault(key, []).append(word)
-        return words
+    def _with_pairs(self) -> dict[str, list[str]]:
+        """The words with a pair of characters that a key folds, by what they are without it."""
+        words = [word for word in self.word_places if word[0] != "#"]
+        folded: dict[str, list[str]] = {}
+        for one, word in zip(_without_pairs("\n".join(words)).split("\n"), words, strict=False):
+            if one != word:
+                folded.setdefault(one, []).append(word)
+        return folded
 
     @cached_property
     def _by_place(self) -> list[int]:
         """The tokens whose key may depend on what stands beside them."""
-        return [i for word, places in self.word_places.items() if _is_by_place(word) for i in places]
+        known = self.word_places
+        words = [*(_BY_PLACE & known.keys()), *(word for word in known if len(word) == 1 and word not in _BY_PLACE)]
+        return [i for word in words for i in known[word]]
 
     def name(self, i: int) -> str:
         """The name key of a token."""
@@ -306,7 +314,12 @@ class SourceText:
     @cached_property
     def dates(self) -> tuple[DateMention, ...]:
         """Every date of the text."""
-        return dates_of(self.view)
+        return dates_among(self.days, self.view)
+
+    @cached_property
+    def days(self) -> list[DateMention]:
+        """All that is written as a date (`days_in`)."""
+        return days_in(self.view)
 
     @cached_property
     def merged(self) -> dict[int, tuple[tuple[str, int], ...]]:
@@ -315,7 +328,8 @@ class SourceText:
         Joined by a hyphen (`Herz-Kreislauf`), by one at a line end (`Herz-` / `insuffizienz`), or by a line end alone.
         """
         chains: dict[int, tuple[tuple[str, int], ...]] = {}
-        for i in reversed([i for i, glue in enumerate(self.glues) if glue and glue[0] in _HYPHENS]):
+        glues = self.glues
+        for i in reversed([i for i in self.marked if glues[i] and glues[i][0] in _HYPHENS]):
             apart = len(self.glue(i)) == 1 and not self.text[self.start[i]].isalnum()  # `25-%`
             if apart or not self.is_hyphened(i):
                 continue
@@ -357,8 +371,9 @@ class SourceText:
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
         """Tokens of three and more characters with a full stop behind them."""
-        behind = (*self.glues[1:], self.text[self.end[-1] :] if self.end else "")
-        dotted = [i for i, glue in enumerate(behind) if glue and glue[0] == "."]
+        dotted = [i - 1 for i in self.marked if i and self.glues[i][:1] == "."]
+        if self.end and self.text.startswith(".", self.end[-1]):
+            dotted.append(len(self) - 1)
         return tuple(i for i in dotted if len(self.words[i]) >= 3 and self.words[i][0] != "#")
 
     @cached_property
@@ -392,36 +407,55 @@ class SourceText:
     def glues(self) -> list[str]:
         """The characters between each token and the one before it; none before the first."""
         text = self.text
-        return ["", *(text[end:start] for end, start in zip(self.end, self.start[1:], strict=False))]
+        glues = [text[end:start] for end, start in zip([0, *self.end], self.start, strict=False)]
+        glues[:1] = [""]
+        return glues
+
+    @cached_property
+    def marked(self) -> list[int]:
+        """The tokens that more than one space divides from the one before: most are not."""
+        return [i for i, glue in enumerate(self.glues) if glue != " "]
 
     @cached_property
     def gaps(self) -> list[int]:
-        """Divider between each token and the one before it (SPACE .. BREAK). Few different signs stand between the
-        words of a text."""
-        glues = self.glues
-        signs = of_each(_sign_of, glues)
-        gaps = [signs[glue][1] for glue in glues]
-        final = {glue for glue, sign in signs.items() if sign[0]}
-        for i in [i for i, glue in enumerate(glues) if glue in final] if final else ():
-            if not self._is_abbreviation(i - 1, i, glues[i]):
-                gaps[i] = STOP
+        """Divider between each token and the one before it (SPACE .. BREAK)."""
+        gaps = [SPACE] * len(self.glues)
+        for i in self.marked:
+            gaps[i] = self.gap(i)
         return gaps
+
+    def gap(self, i: int) -> int:
+        """`gaps` of one token: who asks for few does not wait for all."""
+        glue = self.glues[i]
+        if glue not in self._signs:
+            self._signs[glue] = _sign_of(glue)
+        final, gap = self._signs[glue]
+        return STOP if final and not self._is_abbreviation(i - 1, i, glue) else gap
+
+    @cached_property
+    def _signs(self) -> dict[str, tuple[bool, int]]:
+        """The signs between words as `_sign_of` tells them: few different ones stand in a text."""
+        return {}
 
     def _is_abbreviation(self, i: int, following: int, glue: str) -> bool:
         """True if the full stop behind token `i` marks an abbreviation or an ordinal, not the end of a sentence."""
         if glue[0] != "." or ";" in glue:
             return False
-        word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
-        cut = word.isalpha() and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
         if "\n" in glue:
-            return cut
+            return self._is_cut(i)
+        word, raw = self.words[i], self.text[self.start[following] : self.end[following]]
         if raw[0].isupper() and not _STAGES.isdisjoint(self.words[max(0, i - 3) : i]):
             return False  # `Adipositas Grad I. Eine Depression ...`: a stage ends a sentence as any noun does
         if raw[0].isupper() and (_YEAR.fullmatch(word) or (word[0] == "#" and i and self.glue(i) == "")):
             return False  # `Appendektomie 1998. Allergien keine`, `Stenose C6. Eine ...`: no ordinals
         street = word.endswith(("str", "pl"))
         small = raw.islower() and (len(word) <= SHORT or not self._is_small(i))
-        return cut or street or small or self._is_ordinal(i) or word in ROMAN
+        return street or small or self._is_ordinal(i) or word in ROMAN or self._is_cut(i)
+
+    def _is_cut(self, i: int) -> bool:
+        """True if a word before a full stop is an abbreviation."""
+        word = self.words[i]
+        return word.isalpha() and is_abbreviation(word, self.text[self.start[i] : self.end[i]])
 
     def _is_ordinal(self, i: int) -> bool:
         """True if a number may be the ordinal of a day or place ("am 3. Tag", "am 12.3. Sturz"); a value ("Hb 8,2.")
@@ -445,12 +479,17 @@ class SourceText:
     @cached_property
     def ends_clause(self) -> list[bool]:
         """For each token, true if a sentence, item or finished line ends before it."""
-        gaps = self.gaps
-        ends = [gap >= STOP for gap in gaps]
-        for i in [i for i, glue in enumerate(self.glues) if "\n" in glue]:
-            if SPACE < gaps[i] < STOP:
-                ends[i] = self._ends_line(i)
+        ends = [False] * len(self.glues)
+        for i in self.marked:
+            ends[i] = self._ends_before(i, self.gaps[i])
         return ends
+
+    def ends_before(self, i: int) -> bool:
+        """`ends_clause` of one token."""
+        return self._ends_before(i, self.gap(i))
+
+    def _ends_before(self, i: int, gap: int) -> bool:
+        return gap >= STOP or (gap > SPACE and "\n" in self.glues[i] and self._ends_line(i))
 
     def _ends_line(self, i: int) -> bool:
         """True if a finished line ends before token `i`."""
@@ -488,8 +527,11 @@ def _sign_of(glue: str) -> tuple[bool, int]:
         return False, SPACE
     if _NEW_ITEM.search(glue):
         return False, BREAK
-    colon, comma = ":" in glue, any(mark in glue for mark in _PARTING)
-    gap = COLON if colon else COMMA if comma else LINE if "\n" in glue else SPACE
+    gap = LINE if "\n" in glue else SPACE
+    if not _PARTING.isdisjoint(glue):
+        gap = COMMA
+    if ":" in glue:
+        gap = COLON
     return _FINAL.search(glue) is not None, gap
 
 

@@ -145,7 +145,7 @@ def _written_apart(source: SourceText, value: Value, anchor: int) -> Iterator[in
     yield from source.merged_places.get(word, ())
     for cut in range(3, len(word) - 2) if word not in source.word_places else ():
         if (head := source.word_places.get(word[:cut])) and word[cut:] in source.word_places:
-            yield from (i for i in head if source.words[i + 1 : i + 2] == [word[cut:]] and source.gaps[i + 1] <= LINE)
+            yield from (i for i in head if source.words[i + 1 : i + 2] == [word[cut:]] and source.gap(i + 1) <= LINE)
     joined = "".join(value.source.words[anchor : anchor + 2])
     if len(joined) > len(word):
         yield from source.word_places.get(joined, ())
@@ -242,7 +242,7 @@ class _Alignment:
             if joined == here:
                 return 1, behind - k
         if len(word) > 7 and source.words[i + 1 : i + 2] == [word[len(here) :]] and here + word[len(here) :] == word:
-            return (2, 1) if source.gaps[i + 1] <= LINE else None
+            return (2, 1) if source.gap(i + 1) <= LINE else None
         if k + 1 < len(value.keys) and word + value.source.words[k + 1] == here and len(here) > 7:
             return 1, 2
         if len(value.keys) > 1 and (
@@ -295,17 +295,17 @@ class _Alignment:
 
     def _may_cross(self, k: int, place: int, *, skipped: bool) -> bool:
         """True if one statement may continue over the divider between `place` from the token before it."""
-        gap = self.source.gaps[place]
+        gap = self.source.gap(place)
         if gap <= SPACE or (gap == LINE and not skipped):
             return True
         if gap == LINE:
-            return not self.source.ends_clause[place]
+            return not self.source.ends_before(place)
         glue = self.source.glue(place)
         if _LEADER.fullmatch(glue):
             return True
         if "(" in glue or ")" in glue:
             return gap == COMMA
-        divided = 0 < k < len(self.value.keys) and self.value.source.gaps[k] >= COMMA
+        divided = 0 < k < len(self.value.keys) and self.value.source.gap(k) >= COMMA
         if divided and not skipped:
             return True
         if gap >= STOP or skipped:
@@ -321,7 +321,7 @@ class _Alignment:
         """First text token of the value's leading function words; None if they do not stand there."""
         first = start
         for k in range(anchor - 1, -1, -1):
-            if first == 0 or self.source.gaps[first] > LINE or self.value.keys[k] != self.source.key(first - 1):
+            if first == 0 or self.source.gap(first) > LINE or self.value.keys[k] != self.source.key(first - 1):
                 return None
             first -= 1
         return first
@@ -332,5 +332,5 @@ class _Alignment:
         if not sides:
             return False
         around = [i for i in (first - 1, last + 1) if 0 <= i < len(self.source)]
-        near = {self.source.key(i) for i in around if self.source.gaps[max(i, first) if i < first else i] <= SPACE}
+        near = {self.source.key(i) for i in around if self.source.gap(max(i, first) if i < first else i) <= SPACE}
         return bool((near & {"§r", "§l", "§b"}) - sides)

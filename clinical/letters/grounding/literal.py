@@ -44,9 +44,10 @@ def stands_literally(text: str, value: str) -> tuple[int, int] | None:
     For what rules by digits or by name cannot read: `30l3`, `14-DW`, `Dr. rned. Muster`.
     """
     wanted = value.strip()
-    if not any(char.isalnum() for char in wanted):
+    pieces = wanted.split()
+    if not any(char.isalnum() for char in wanted) or not all(piece in text for piece in pieces):
         return None
-    pattern = r"\s+".join(map(re.escape, wanted.split()))
+    pattern = r"\s+".join(map(re.escape, pieces))
     found = re.search(rf"(?<![\w@+-])(?<!\d[.,/ ]){pattern}(?![\w@]|-\w|['’]\w|[.,/]\d| \d)", text)
     return found.span() if found else None
 
@@ -54,7 +55,8 @@ def stands_literally(text: str, value: str) -> tuple[int, int] | None:
 def stands_spaced(text: str, value: str) -> tuple[int, int] | None:
     """Code points of a word whose characters the text sets apart, one space between each: `Z u w e i s u n g`."""
     characters = [char for char in value if not char.isspace()]
-    if len(characters) < SHORTEST_SPACED:
+    lower = text.lower()
+    if len(characters) < SHORTEST_SPACED or not all(f" {char.lower()} " in lower for char in characters[1:-1]):
         return None
     found = re.search(
         rf"(?<!\w)(?<!\w ){'[ ]{1,3}'.join(map(re.escape, characters))}(?!\w)(?! \w\b)", text, re.IGNORECASE
@@ -95,7 +97,7 @@ def _same_lines(source: SourceText, value: SourceText, first: int) -> bool:
             continue
         if "\t" in glue and "\n" not in glue and value.words[k][0] == "#":
             continue
-        if "\n" in glue and not source.ends_clause[first + k]:
+        if "\n" in glue and not source.ends_before(first + k):
             continue
         return False
     return True

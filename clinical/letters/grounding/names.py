@@ -68,14 +68,14 @@ def _walk(source: SourceText, value: SourceText, order: list[int], start: int) -
             return None
         step = _match(source, value, order[n], i) if i < len(source) else None
         if step is None:
-            if i >= len(source) or i == start or source.words[i] not in _LEFT_OUT or source.gaps[i] > LINE:
+            if i >= len(source) or i == start or source.words[i] not in _LEFT_OUT or source.gap(i) > LINE:
                 return None
             i, whole, titles = i + 1, False, titles + 1  # `Dr. [med.] Anna Muster`
             if titles > MOST_TITLES:
                 return None
             continue
         i, n = i + step[0], n + step[1]
-        if n < len(order) and i < len(source) and not _goes_on(source, i, value.gaps[order[n]]):
+        if n < len(order) and i < len(source) and not _goes_on(source, i, value.gap(order[n])):
             return None
     return TokenMatch(start, i - 1, whole)
 
@@ -85,7 +85,7 @@ def _is_dashed(source: SourceText, i: int) -> bool:
 
 
 def _goes_on(source: SourceText, i: int, divided_in_value: int) -> bool:
-    gap, glue = source.gaps[i], source.glue(i)
+    gap, glue = source.gap(i), source.glue(i)
     if gap <= LINE or (gap == STOP and source.name(i - 1) in TITLES):
         return True
     if "\t" in glue or "|" in glue:
@@ -130,7 +130,7 @@ def _is_written_as_a_name(source: SourceText, value: SourceText, found: TokenMat
 
 def _is_register_order(source: SourceText, found: TokenMatch) -> bool:
     """`Muster, Anna`, `Muster Anna`: one entry on one line."""
-    return all(source.gaps[i] in (SPACE, COMMA) for i in range(found.first + 1, found.last + 1))
+    return all(source.gap(i) in (SPACE, COMMA) for i in range(found.first + 1, found.last + 1))
 
 
 def find_street(source: SourceText, text: str) -> TokenMatch | None:
@@ -161,7 +161,7 @@ def _is_another_street(source: SourceText, found: TokenMatch, value: SourceText)
         return False
     before = source.words[found.first - 1]
     return source.is_hyphened(found.first) or (
-        source.gaps[found.first] == SPACE and before in _OTHER_STREET and before not in value.words
+        source.gap(found.first) == SPACE and before in _OTHER_STREET and before not in value.words
         and before not in ("am", "an", "im")
     )  # fmt: skip
 

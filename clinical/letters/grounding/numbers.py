@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from clinical.letters.grounding.literal import stands_literally
 from clinical.text import SourceText, parse_date
@@ -24,14 +23,6 @@ _NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecima
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")
 
 
-class DigitRun(NamedTuple):
-    """Digits written as one number: digits only, as written, place in code points."""
-
-    digits: str
-    start: int
-    end: int
-
-
 def digits_of(text: str) -> str:
     """The decimal digits of a text, of whatever script, as ASCII."""
     if text.isascii():
@@ -39,25 +30,24 @@ def digits_of(text: str) -> str:
     return "".join(str(int(char)) for char in text if char.isdecimal())
 
 
-def runs_of(source: SourceText) -> list[DigitRun]:
-    """Every number of the text that may be one: whole runs, and what is left of them beside a date."""
-    return list(_runs(source.view))
+Span = tuple[int, int]
+"""Begin and end of a number in code points."""
 
 
-def _runs(view: str) -> Iterator[DigitRun]:
-    for match in _RUN.finditer(view):
-        text, start = match.group(), match.start()
-        if text.isdigit() and text.isascii():
-            yield DigitRun(text, start, match.end())
-            continue
-        yield DigitRun(digits_of(text), start, match.end())
-        if len(text) > _SHORTEST_WITH_DATE and not text.isdigit():
+def runs_of(source: SourceText) -> list[Span]:
+    """The places of every number of the text that may be one: whole runs, and what is left of them beside a date."""
+    runs: list[Span] = []
+    for match in _RUN.finditer(source.view):
+        start, end = span = match.span()
+        runs.append(span)
+        if end - start > _SHORTEST_WITH_DATE and len((text := match[0]).split()) > 1:
             pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
-            if len(pieces) > 1 and max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:
-                yield from _beside_dates(pieces)
+            if max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:
+                runs += _beside_dates(pieces)
+    return runs
 
 
-def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[DigitRun]:
+def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[Span]:
     """`4711 12.03.2024` is a case number and a date, not one number."""
     group: list[tuple[str, int]] = []
     divided = False
@@ -67,7 +57,7 @@ def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[DigitRun]:
         if is_date or not text:
             if group and divided:
                 last, last_start = group[-1]
-                yield DigitRun(digits_of("".join(text for text, _ in group)), group[0][1], last_start + len(last))
+                yield group[0][1], last_start + len(last)
             group = []
         else:
             group.append((text, start))
@@ -97,7 +87,7 @@ def _same_country(one: str, other: str) -> bool:
     return len(named) < 2
 
 
-def find_phone(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
+def find_phone(source: SourceText, runs: list[Span], value: str) -> tuple[int, int] | None:
     """A telephone number, with or without its country, also over a line end."""
     wanted = national(value)
     if _alphabetic(value):
@@ -109,17 +99,18 @@ def find_phone(source: SourceText, runs: list[DigitRun], value: str) -> tuple[in
     return next(((start, end) for start, end, _ in found), None)
 
 
-def _over_line_ends(source: SourceText, runs: list[DigitRun], last: str) -> Iterator[tuple[int, int, str]]:
-    """Every run, and every row of runs that only line ends part, that ends with a digit: (start, end, text)."""
-    for number, run in enumerate(runs):
-        row = [run]
-        for following in runs[number + 1 : number + 4]:
-            if not _WRAP.fullmatch(source.view, row[-1].end, max(row[-1].end, following.start)):
+def _over_line_ends(source: SourceText, runs: list[Span], last: str) -> Iterator[tuple[int, int, str]]:
+    """Every run, and every row of runs that only line ends part, that may end with a digit: (start, end, text)."""
+    view = source.view
+    for number, (start, end) in enumerate(runs):
+        text, behind = view[start:end], number + 1
+        while True:
+            if text[-1] == last or not "0" <= text[-1] <= "9":
+                yield start, end, text
+            wraps = behind < min(len(runs), number + 4) and _WRAP.fullmatch(view, end, max(end, runs[behind][0]))
+            if not wraps:
                 break
-            row.append(following)
-        for size, one in enumerate(row, 1):
-            if one.digits[-1] == last:
-                yield run.start, one.end, " ".join(source.view[each.start : each.end] for each in row[:size])
+            text, end, behind = f"{text} {view[slice(*runs[behind])]}", runs[behind][1], behind + 1
 
 
 def _literal(source: SourceText, value: str) -> tuple[int, int] | None:
@@ -131,14 +122,15 @@ def _alphabetic(text: str) -> str:
     return "".join(char for char in text if char.isalnum() and not char.isdecimal())
 
 
-def find_identifier(source: SourceText, runs: list[DigitRun], value: str) -> tuple[int, int] | None:
+def find_identifier(source: SourceText, runs: list[Span], value: str) -> tuple[int, int] | None:
     """An insurance or case number: digits as one whole number, and its alphabetic characters in their places."""
     if _alphabetic(value):
         return _find_mixed(source, value) or _literal(source, value)
     wanted = digits_of(value)
     if not wanted:
         return None
-    whole = next(((run.start, run.end) for run in runs if run.digits == wanted), None)
+    long_ones = ((start, end) for start, end in runs if end - start >= len(wanted))
+    whole = next(((start, end) for start, end in long_ones if digits_of(source.view[start:end]) == wanted), None)
     if whole or " " not in value.strip():
         return whole
     rows = (one for one in _over_line_ends(source, runs, wanted[-1]) if digits_of(one[2]) == wanted)
@@ -162,11 +154,25 @@ def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:
         return _literal(source, value)
     if not wanted:
         return None
-    for match in re.finditer(rf"(?<![\d])(?<!\d[.,/-]){wanted}(?![\d]|[.,/-]\d)", source.view):
-        before, after = source.view[: match.start()][-2:], source.view[match.end() : match.end() + 2]
+    view = source.view
+    for start, end in _wholes(view, wanted):
+        before, after = view[max(0, start - 2) : start], view[end : end + 2]
         crowded = (before[-1:].isspace() and before[:1].isdecimal()) or (after[:1] == " " and after[1:].isdecimal())
         named = after[:1] in (" ", "\u00a0", "\t") and after[1:].isupper()
-        prefix = source.view[max(0, match.start() - 3) : match.start()].upper().rstrip("- ")
+        prefix = view[max(0, start - 3) : start].upper().rstrip("- ")
         if (not crowded or named) and (not alphabetic or prefix.endswith(alphabetic)) and not before[-1:].isalpha():
-            return match.span()
+            return start, end
     return None
+
+
+_INSIDE_BEFORE, _INSIDE_AFTER = re.compile(r"(?<=\d)|(?<=\d[.,/-])"), re.compile(r"[.,/-]?\d")
+
+
+def _wholes(view: str, digits: str) -> Iterator[tuple[int, int]]:
+    """The places of some digits that are no part of a longer number or date."""
+    start = view.find(digits)
+    while start >= 0:
+        end = start + len(digits)
+        if not (_INSIDE_BEFORE.match(view, start) or _INSIDE_AFTER.match(view, end)):
+            yield start, end
+        start = view.find(digits, end)

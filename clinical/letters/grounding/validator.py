@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 from clinical.claims import Reading
 from clinical.contract import Arztbrief, DocumentType, Match, Zuweisung, values_of
@@ -18,11 +18,11 @@ from clinical.letters.grounding.free_text import Kind as Said
 from clinical.letters.grounding.free_text import find_statement
 from clinical.letters.grounding.literal import TokenMatch, stands_spaced
 from clinical.letters.grounding.names import find_mail, find_name, find_street
-from clinical.letters.grounding.numbers import DigitRun, find_identifier, find_phone, find_postcode, runs_of
+from clinical.letters.grounding.numbers import Span, find_identifier, find_phone, find_postcode, runs_of
 from clinical.letters.grounding.policy import Grounded, Verdict, apply
 from clinical.letters.grounding.states import with_silent_fields
 from clinical.letters.grounding.words import Wordlist, missing_words
-from clinical.text import by_iso, parse_date, spelling
+from clinical.text import is_birth, meaning, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 
@@ -39,7 +39,7 @@ class _Letter:
         """The patient's surname, where it is evidenced itself: a salutation with it states the sex."""
 
     @cached_property
-    def runs(self) -> list[DigitRun]:
+    def runs(self) -> list[Span]:
         return runs_of(self.source)
 
     @cached_property
@@ -79,8 +79,9 @@ def _date(letter: _Letter, path: str, value: str, *, birth: bool = False, letter
     day = parse_date(value, birth)
     if day is None:
         return Verdict(path, value, reason="no_such_day")
-    mentions = by_iso(letter.source.dates, birth).get(day, ())
-    place = next((one for one in mentions if not (letter_date and one.birth)), None)
+    source = letter.source
+    places = meaning(source.days, day, birth)
+    place = next((one for one in places if not (letter_date and is_birth(source.view, one.start))), None)
     return _span(path, day, (place.start, place.end), "date") if place else Verdict(path, value, reason="not_in_text")
 
 
@@ -177,11 +178,14 @@ def judge(
     return _judged(answer, _Letter(text, thresholds, _kind_of(answer, document)), fields)
 
 
+SURNAME: Final = "patient.nachname"
+
+
 def _judged(answer: Mapping[str, Any], letter: _Letter, fields: Fields) -> tuple[Verdict, ...]:
-    surname = (answer.get("patient") or {}).get("nachname") or ""
-    if _name(letter, "patient.nachname", surname, person=True).kept:
-        letter.surnames = (surname,)
     known: dict[tuple[str, str], Verdict] = {}
+    if surname := (answer.get("patient") or {}).get("nachname"):
+        known[SURNAME, surname] = named = JUDGES[fields[SURNAME].kind](letter, SURNAME, surname)
+        letter.surnames = (surname,) if named.kept else ()
     findings = []
     for path, value in values_of(answer):
         field = field_of(path)

@@ -7,12 +7,13 @@ scan mixes characters up, or its Latin or German counterpart (`clinical.text`, m
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from typing import Final
 
 from clinical.claims import denying_words
-from clinical.text import FUNCTION_WORDS, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
+from clinical.text import FUNCTION_WORDS, HEAD, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
 
 SHORTEST_PART: Final = 4
 """Characters of a part of a compound: shorter ones are found in any word."""
@@ -27,6 +28,8 @@ _ENDINGS = word_set(
 )
 _SIZES: Final = range(max(map(len, _ENDINGS)), 0, -1)
 _INFLECTION = re.compile(r"(?:e[nmrs]?|s|n|t|te|ten|er[nmrse]?|es|ens?|in|innen|ung|ungen|isch|ische[nmrs]?)?$")
+_PART_ENDINGS: Final = ("", "e", "s", "n", "en", "em", "er", "es")
+"""Endings of a compound's last part, the shortest first."""
 _OPPOSED = ("anti", "un", "in", "a", "hyper", "hypo", "prae", "post", "nicht", "ex", "de", "dis", "in", "im")
 """Beginnings that make another word of the rest: `aseptisch` is no evidence for `septisch`."""
 _NUMBERS: Final = {
@@ -69,6 +72,7 @@ class Wordlist:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self._stands: dict[str, bool] = {}
+        self._known_forms: dict[str, set[str]] = {}
 
     @cached_property
     def words(self) -> list[str]:
@@ -76,23 +80,17 @@ class Wordlist:
         return [word for word in self.source.word_places if word[0] != "#"] + list(self.source.merged_places)
 
     @cached_property
-    def by_head(self) -> dict[str, list[str]]:
-        """Words by their first characters."""
-        heads: dict[str, list[str]] = {}
-        for word in self.words:
-            heads.setdefault(word[:SHORTEST_STEM], []).append(word)
-        return heads
-
-    @cached_property
     def skeletons(self) -> frozenset[str]:
         """Words as a scan may have mixed them up."""
         return frozenset(skeleton("\n".join(self.words)).split("\n"))
 
     @cached_property
-    def folded(self) -> frozenset[str]:
-        """Words and their stems in the spelling of the table of counterparts."""
-        stems = [stem_of(word) for word in self.words if len(word) > SHORTEST_STEM]
-        return folds_of(self.words) | {stem for stem in folds_of(stems) if len(stem) > SHORTEST_STEM}
+    def folded(self) -> dict[str, list[str]]:
+        """Words by their first characters in the spelling of the table of counterparts."""
+        heads: dict[str, list[str]] = {}
+        for folded, word in zip(folds_of(self.words), self.words, strict=True):
+            heads.setdefault(folded[:SHORTEST_STEM], []).append(word)
+        return heads
 
     @cached_property
     def solid(self) -> str:
@@ -121,9 +119,8 @@ class Wordlist:
             stem = word
         if len(stem) < SHORTEST_STEM:
             return False
-        return any(
-            other.startswith(stem) and _INFLECTION.match(other, len(stem)) for other in self.by_head.get(stem[:4], ())
-        )
+        near = (*self.source.by_head.get(stem[:HEAD], ()), *self.source.merged_places)
+        return any(other.startswith(stem) and _INFLECTION.match(other, len(stem)) for other in near)
 
     def _scanned(self, word: str) -> bool:
         return len(word) > 2 and skeleton(word) in self.skeletons
@@ -141,8 +138,13 @@ class Wordlist:
             return False
         if f" {stem}" in self.solid and len(stem) > 5:
             return True
-        end = re.compile(rf" (\w+){re.escape(stem)}(?:e[nmrs]?|s|n)? ")
-        return any(rest not in _OPPOSED and len(rest) > 2 for rest in islice(end.findall(self.solid), 20))
+        ends = tuple(stem + ending for ending in _PART_ENDINGS)
+        return any(len(rest) > 2 and rest not in _OPPOSED for rest in self._before(ends))
+
+    def _before(self, ends: tuple[str, ...]) -> Iterator[str]:
+        """The beginning of each word that has one of these ends, without the first of them."""
+        for word in [word for word in self.words if word.endswith(ends)]:
+            yield next(word.removesuffix(end) for end in ends if word.endswith(end))
 
     def _parts(self, word: str) -> bool:
         """`Beinvenenthrombose` where the letter says `Thrombose der Beinvenen`."""
@@ -157,7 +159,17 @@ class Wordlist:
         folded = fold(word)
         forms = {folded, fold(stem_of(word))}
         others = (other for form in forms for other in islice(same_meaning(form), COUNTERPARTS))
-        return any(other in self.folded for other in others)
+        return any(other in self._forms(other[:SHORTEST_STEM]) for other in others)
+
+    def _forms(self, head: str) -> set[str]:
+        """The words that begin so, and their stems, in the spelling of the table of counterparts."""
+        forms = self._known_forms.get(head)
+        if forms is None:
+            words = self.folded.get(head, [])
+            stems = (fold(stem_of(word)) for word in words if len(word) > SHORTEST_STEM)
+            forms = {*map(fold, words), *(stem for stem in stems if len(stem) > SHORTEST_STEM)}
+            self._known_forms[head] = forms
+        return forms
 
 
 def content_words(value: SourceText) -> list[int]:

@@ -120,7 +120,7 @@ def _strength(source: SourceText, role: str, place: range, state: State | None) 
     if role == "hints":
         return HINTED
     labelled = any(":" in source.glue(i) or "\t" in source.glue(i) for i in place[1:]) or (
-        source.gaps[place[0]] == COLON or "\t" in source.glue(place[0])
+        source.gap(place[0]) == COLON or "\t" in source.glue(place[0])
     )
     return LABELLED if labelled else SAID
 
@@ -152,13 +152,13 @@ def _is_void(source: SourceText, field: str, place: range) -> bool:
 
 def _is_denied(source: SourceText, first: int, last: int) -> bool:
     for k in range(first - 1, max(-1, first - 1 - DENIED_WITHIN), -1):
-        if source.gaps[k + 1] >= COMMA:
+        if source.gap(k + 1) >= COMMA:
             break
         if says("@denying", source.words[k]):
             return True
     for k in range(last + 1, min(len(source), last + 1 + DENIED_WITHIN)):
-        gap = source.gaps[k]
-        if gap >= STOP or (gap == COMMA and k > last + 1) or source.ends_clause[k]:
+        gap = source.gap(k)
+        if gap >= STOP or (gap == COMMA and k > last + 1) or source.ends_before(k):
             return False
         if says("@denied_behind", source.words[k]):
             # `stationär, nicht ambulant` and `Notfall: nein` differ in the mark between them
@@ -170,7 +170,7 @@ def _is_denied(source: SourceText, first: int, last: int) -> bool:
 
 def _is_conditional(source: SourceText, first: int) -> bool:
     for k in range(first - 1, max(-1, first - 5), -1):
-        if source.gaps[k + 1] >= COLON:
+        if source.gap(k + 1) >= COLON:
             return False
         until_a_day = source.words[k] == "bis" and any(map(_is_day, source.words[k + 1 : k + 3]))
         if says("@conditional", source.words[k]) and not until_a_day:
@@ -218,7 +218,7 @@ def find_salutation(source: SourceText, value: str, surnames: tuple[str, ...]) -
         behind = range(i + 1, min(len(source), i + 1 + NAME_REACH))
         for k in behind:
             if (
-                source.gaps[k] >= STOP
+                source.gap(k) >= STOP
                 and source.words[k - 1] not in TITLES
                 and source.words[k - 1] not in ("hr", "fr", "hrn")
             ):

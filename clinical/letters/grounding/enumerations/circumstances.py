@@ -52,6 +52,9 @@ _CONTACT = re.compile(
     r"\b(?:Tel|Fax|Telefon|Hotline|Pikett)\b|www\.|@|(?<!\()\b(?<![<≤(])(?<![<≤] )24\s?h\b|\b24\s?/\s?7\b",
     re.IGNORECASE,
 )
+_SUSPENDED = re.compile(r"[-‐–][\s/,]")
+"""The hyphen of a word that another one ends: `Notfall- und Wirbelsäulensprechstunde`."""
+_LINE_END = re.compile(r"\s*\n")
 _HEADING = re.compile(r"[ \t]*(?:\d{1,2}[.)]\s*)?(?P<name>[A-ZÄÖÜ][\w/ -]{2,40}?)[ \t]*(?::|\r?\n)")
 _YEAR = re.compile(r"#(?:\d{1,2}/)?(19\d\d|20\d\d)")
 
@@ -97,10 +100,10 @@ class Circumstances:
     def sentence(self, place: range) -> range:
         """The tokens of the sentence around a phrase, within reach."""
         source, first, last = self.source, place[0], place[-1] + 1
-        while first > 0 and place[0] - first < REACH_BEFORE and not source.ends_clause[first]:
+        while first > 0 and place[0] - first < REACH_BEFORE and not source.ends_before(first):
             first -= 1
-        while last < len(source) and last - place[-1] < REACH_BEHIND and source.gaps[last] < STOP:
-            if source.ends_clause[last]:
+        while last < len(source) and last - place[-1] < REACH_BEHIND and source.gap(last) < STOP:
+            if source.ends_before(last):
                 break
             last += 1
         return range(first, last)
@@ -126,12 +129,12 @@ class Circumstances:
     def _is_part_of_a_name(self, place: range) -> bool:
         """`Notfall- und Wirbelsäulensprechstunde`, `Klinik für ambulante Chirurgie`."""
         source, last = self.source, place[-1]
-        if re.match(r"[-‐–] ", source.text[source.end[place[0]] : source.end[place[0]] + 2]):
+        if source.text[source.end[place[0]] : source.end[place[0]] + 2] in ("- ", "‐ ", "– "):
             return True
-        if re.match(r"[-‐–](?:\s|/|,)", source.text[source.end[last] : source.end[last] + 2]):
-            return re.match(r"\s*\n", source.text[source.end[last] + 1 : source.end[last] + 4]) is None
+        if _SUSPENDED.match(source.text, source.end[last]):
+            return _LINE_END.match(source.text[source.end[last] + 1 : source.end[last] + 4]) is None
         near = range(max(0, place[0] - 3), place[0])
-        institution = any(says("@institution", source.words[k]) for k in near if source.gaps[k + 1] < STOP)
+        institution = any(says("@institution", source.words[k]) for k in near if source.gap(k + 1) < STOP)
         return institution and source.words[place[0] - 1] in ("fuer", "der", "und")
 
     def _line(self, place: range) -> str:
@@ -194,7 +197,7 @@ class Circumstances:
                 return False
             if self._is_other(k):
                 return not self._only_speaks(k, start)
-            if k < start - 1 and source.ends_clause[k + 1]:
+            if k < start - 1 and source.ends_before(k + 1):
                 return False
         return False
 

@@ -51,13 +51,19 @@ class Phrase:
     @classmethod
     def of(cls, field: str, value: str, role: Role, elements: tuple[Element, ...]) -> Phrase:
         """A phrase with what it is looked for by."""
-        lead, head = next((number, one) for number, one in enumerate(elements) if isinstance(one, Words))
+        lead, head = next((number, _one(words)) for number, words in enumerate(elements) if isinstance(words, Words))
         needs, reach = [], LONGEST_APART
         for element in elements[lead + 1 :]:
             if isinstance(element, Words) and not (element.optional or element.number or element.year):
-                needs.append((element, reach))
+                needs.append((_one(element), reach))
             reach += LONGEST_APART if isinstance(element, Words) else element.most if isinstance(element, Gap) else 0
         return cls(field, value, role, elements, lead, head, tuple(needs))
+
+
+@cache
+def _one(words: Words) -> Words:
+    """The same words always as one object, so that they are known by it."""
+    return words
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +144,8 @@ class PhrasePlaces:
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        self._known: dict[Words, list[int]] = {}
+        self._known: dict[int, list[int]] = {}
+        """By the object of the words, which the table keeps."""
 
     @cached_property
     def _indexes(self) -> list[tuple[Mapping[str, list[int]], set[str]]]:
@@ -147,12 +154,16 @@ class PhrasePlaces:
 
     def places(self, words: Words) -> list[int]:
         """The tokens at which one of the words begins, in the order of the text."""
-        found = self._known.get(words)
+        found = self._known.get(id(words))
         if found is None:
-            places = {i for index, _ in self._indexes for word in words.words if word in index for i in index[word]}
-            if words.stems or words.endings:
-                places |= {i for index, some in self._indexes for word in some if words.fits(word) for i in index[word]}
-            found = self._known[words] = sorted(places)
+            places: list[int] = []
+            for index, some in self._indexes:
+                fitting = words.words & index.keys()
+                if words.stems or words.endings:
+                    fitting |= {word for word in some if words.fits(word)}
+                for word in fitting:
+                    places += index[word]
+            found = self._known[id(words)] = sorted({*places})
         return found
 
     def starts(self, phrase: Phrase) -> Sequence[int]:
@@ -217,13 +228,13 @@ def _walk(source: SourceText, elements: tuple[Element, ...], i: int) -> int | No
 def _may_skip(source: SourceText, k: int, first: int) -> bool:
     """A gap does not leave its sentence; it may begin behind the mark of a label."""
     return k + 1 < len(source) and (
-        source.gaps[k] < STOP or (k == first and any(sign in source.glue(k) for sign in "\t|"))
+        source.gap(k) < STOP or (k == first and any(sign in source.glue(k) for sign in "\t|"))
     )
 
 
 def _same_entry(source: SourceText, i: int) -> bool:
     glue = source.glue(i)
-    return source.gaps[i] < STOP or (not glue.strip(" \n\t\r:|–-)") and glue.count("\n") < 2)
+    return source.gap(i) < STOP or (not glue.strip(" \n\t\r:|–-)") and glue.count("\n") < 2)
 
 
 def divided(source: SourceText, i: int, mark: Element) -> bool:
@@ -234,6 +245,6 @@ def divided(source: SourceText, i: int, mark: Element) -> bool:
     if isinstance(mark, Mark) and mark.sign == ":":
         return any(sign in glue for sign in ":\t\n|") or "   " in glue
     boxed = any(sign in glue for sign in BOX_SIGNS)
-    if boxed or "  " in glue or source.gaps[i] < LINE:
+    if boxed or "  " in glue or source.gap(i) < LINE:
         return boxed or "  " in glue
     return "/" not in glue or " / " in glue or any(_YEAR.match(source.words[k]) for k in (i - 1, i))
