@@ -6,8 +6,8 @@ each word by itself and its character n-grams, both hashed (Bojanowski et al. 20
 around it, the section, and the triggers of the table that govern it. A mention is judged by the states of its first
 and last word and by the verdict of the table; a word's state alone says whether it stands outside, begins or continues
 one (Ramshaw and Marcus 1995). The networks differ by the chance of their training alone, and their answers are averaged
-(Hansen and Salamon 1990). Their weights are part of the package, as the table is: they know the language, no catalog.
-Training is in `catalog_build.training.claims`.
+(Hansen and Salamon 1990): of claims the logits, of places the probabilities. Their weights are part of the package, as
+the table is: they know the language, no catalog. Training is in `catalog_build.training.claims`.
 """
 
 from __future__ import annotations
@@ -215,8 +215,7 @@ class TaggedText:
         net = self.tagger
         verdict = net.joint[:, [2 * self.first.shape[2] + LABELS.index(one) for one in told]]
         hidden = np.maximum(self.first[:, first] + self.last[:, last] + verdict, 0)
-        shares: Numbers = _softmax(hidden @ net.last + net.last_bias[:, None]).mean(axis=0)
-        return shares
+        return _softmax((hidden @ net.last + net.last_bias[:, None]).mean(axis=0))
 
 
 def _softmax(logits: Numbers) -> Numbers:
