@@ -12,7 +12,7 @@ from typing import Final
 
 MOST_STEPS: Final = 200_000
 """Comparisons in the search for one wording: a text that takes more is made to be slow, and what has not been found
-by then is not there. A letter of fifty pages takes some thousands."""
+by then is not there. A usual letter takes some hundreds."""
 
 ANYWHERE: Final = re.compile(r"")
 BLANKS: Final = re.compile(r"\s+")
