@@ -88,7 +88,7 @@ class Draft(BaseModel):
     A missing key is null, an unknown one is dropped, a value of a fixed list may be any word (grounding removes it).
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", cache_strings="keys")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     @field_validator("*", mode="before")
     @classmethod

@@ -1,19 +1,24 @@
 """Nothing that outlives a request holds its words."""
 
 import asyncio
-import functools
-import gc
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from clinical.claims import Reading
 from clinical.coding.case import locate
-from clinical.contract import ExtractRequest, Zuweisung
+from clinical.contract import BulkText, ExtractRequest, ResearchRequest, StatusEvent, Zuweisung
 from clinical.letters import extract, extract_by_rules, ground
+from clinical.letters.extraction import Draft
+from clinical.llm import Form
 from clinical.reading.index import SearchIndex
+from clinical.sse import Decoder, encode
+from tests.caches import caches, kept_by_caches
 from tests.fakes import FakeModel
 
 TEXT = "Frau Quendolina Zwirnwald, geb. 03.04.1951\nDiagnosen:\n- Xanthoplexie rechts\n- kein Murgelfieber\nZ. n. Vlorp"
@@ -25,10 +30,9 @@ ANSWER = {
 
 def sizes_of_caches() -> dict[str, int]:
     """Entries of every process-wide cache of functions of ours."""
-    caches = (one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper))
     return {
         f"{one.__module__}.{one.__qualname__}": one.cache_info().currsize
-        for one in caches
+        for one in caches()
         if one.__module__.startswith("clinical")
     }
 
@@ -44,6 +48,7 @@ def use(index: SearchIndex, mark: str) -> None:
 def test_no_process_wide_cache_grows_with_the_words_of_a_text(index: SearchIndex):
     use(index, "Erstens")
     before = sizes_of_caches()
+    assert len(before) > 10
     use(index, "Zweitens")
     assert sizes_of_caches() == before
 
@@ -123,8 +128,51 @@ def test_no_pattern_that_python_keeps_is_made_of_a_letter():
     for words in (ONE, OTHER):
         for word in (words.last, words.first, words.case, words.place, words.doctor, words.title, words.mail[:4]):
             assert [key for key in kept if word.lower() in str(key[1]).lower()] == []
+            assert kept_by_caches(word) == []
     for words, (by_model, by_rules) in ((ONE, answers[:2]), (OTHER, answers[4:6])):
         for value in (words.last, words.case, words.mail, f"rned. {words.doctor}", words.phone, words.title):
             assert value in by_model, "grounding looked for it and found it"
         assert words.last in by_rules
         assert words.serial in by_rules
+
+
+class Plain(BaseModel):
+    text: str
+
+
+class Filled(Form):
+    text: str
+
+
+class Drafted(Draft):
+    text: str = ""
+
+
+TEXT_OF = operator.attrgetter("text")
+
+
+def twice(form: type[BaseModel], body: str, value: Callable[[Any], str] = TEXT_OF) -> tuple[str, str]:
+    """A value of a body that is read two times."""
+    return value(form.model_validate_json(body)), value(form.model_validate_json(body))
+
+
+def test_no_string_of_a_body_is_kept_by_pydantic():
+    first, second = twice(Plain, '{"text": "Zwirnwald"}')
+    assert first is second, "it keeps short strings by its default: without that, this test says nothing"
+    read = (
+        twice(BulkText, '{"text": "Zwirnwald"}'),
+        twice(ExtractRequest, '{"text": "Zwirnwald", "document_type": "arztbrief"}'),
+        twice(ResearchRequest, '{"query": "Zwirnwald"}', operator.attrgetter("query")),
+        twice(Filled, '{"text": "Zwirnwald"}'),
+        twice(Drafted, '{"text": "Zwirnwald"}'),
+        twice(Zuweisung, '{"patient": {"nachname": "Zwirnwald"}}', operator.attrgetter("patient.nachname")),
+    )
+    for first, second in read:
+        assert first == second == "Zwirnwald"
+        assert first is not second
+
+
+def test_no_event_read_back_is_kept_by_pydantic():
+    events = [*Decoder().feed(encode(StatusEvent(status="error", message="Zwirnwald")) * 2)]
+    assert events[0] == events[1]
+    assert events[0].message is not events[1].message
