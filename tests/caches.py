@@ -1,4 +1,4 @@
-"""What the process-wide caches of functions hold, those of Python and of packages among them."""
+"""The calls that process-wide caches of functions hold, those of Python and of packages among them."""
 
 import functools
 import gc
