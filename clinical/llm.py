@@ -123,7 +123,7 @@ def tell_unusable(model: LanguageModel, given_up: bool) -> None:
 class Form(BaseModel):
     """Base of every form a model must fill in: nothing beside the named fields, unchangeable once read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", cache_strings="keys")
 
 
 F = TypeVar("F", bound=BaseModel)

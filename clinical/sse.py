@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from clinical.contract import Event, PartialEvent, ResultEvent, StatusEvent
 
@@ -23,7 +23,8 @@ PING_SECONDS = 15.0
 """At least one byte in this time while a tier works (decisions, "Stream headers")."""
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(
-    Annotated[StatusEvent | PartialEvent | ResultEvent, Field(discriminator="type")]
+    Annotated[StatusEvent | PartialEvent | ResultEvent, Field(discriminator="type")],
+    config=ConfigDict(cache_strings="keys"),
 )
 _LINE_END = re.compile(r"\r\n|\n|\r")
 

@@ -5,10 +5,11 @@ And presigned ones, which hand out one document's file for an hour to whoever ho
 
 import hashlib
 import hmac
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import quote_plus, urlsplit
+from urllib.parse import SplitResult, quote_plus, urlsplit
 
 from flask import has_request_context, url_for
 from flask.globals import request_ctx
@@ -17,6 +18,9 @@ from webapp.config import Settings, settings
 
 LIFETIME = 3600  # seconds a presigned URL is valid, as the contract says
 _EXPIRES = re.compile("[0-9]{1,12}")
+
+split_request_url: Callable[[str], SplitResult] = inspect.unwrap(urlsplit)
+"""As `urlsplit`, for a URL out of a request: that one keeps the last it has split for the whole process."""
 
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 

@@ -154,7 +154,7 @@ async def _befund_error(request: Request, error: Exception) -> Response:
 
 def _in_fhir(request: Request, problem: Problem, error: Exception | None = None) -> Response:
     """The same as an OperationOutcome where FHIR is spoken."""
-    if not request.url.path.startswith(terminology.BASE):
+    if not request.scope["path"].startswith(terminology.BASE):  # `url` is split by a function that keeps the last ones
         return problem
     if isinstance(error, OperationRefused):
         return terminology.refusal(request, error)

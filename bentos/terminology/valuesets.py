@@ -215,6 +215,8 @@ def _pattern(text: str, place: str) -> Any:
         return re2.compile(text, options)
     except re2.error:
         raise _bad_filter("a regular expression that RE2 does not take", place) from None
+    finally:
+        re2.purge()  # it keeps the last patterns for the whole process
 
 
 def _bad_filter(text: str, place: str, ident: str = "") -> OperationRefused:

@@ -7,7 +7,6 @@ model sees a single code, and again for what it chooses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from clinical.coding.prompts import FINDINGS_MAX, Finding
 from clinical.coding.written_codes import written_codes
 from clinical.contract import Assertion, Span
 from clinical.icd import FAMILY_HISTORY, PAIR_NOTE, Catalog, Code, is_aftermath
-from clinical.text import folded_words
+from clinical.text import BLANKS, find_pieces, folded_words, lowered
 
 if TYPE_CHECKING:
     from clinical.reading import Candidate, SearchIndex
@@ -202,8 +201,8 @@ def locate(text: str, quote: str) -> Span | None:
     start = text.find(quote)
     if start >= 0:
         return Span(start=start, end=start + len(quote))
-    match = re.search(r"\s+".join(map(re.escape, words)), text, re.I)
-    return Span(start=match.start(), end=match.end()) if match else None
+    found = find_pieces(lowered(text), [lowered(word) for word in words], BLANKS)
+    return Span(start=found[0], end=found[1]) if found else None
 
 
 def _locate(index: SearchIndex, read: Reading, findings: Sequence[Finding]) -> tuple[Located, ...]:

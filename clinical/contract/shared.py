@@ -16,9 +16,13 @@ TIER1_MAX_CODES = 10
 
 
 class Frozen(BaseModel):
-    """A value that does not change once made; unknown fields of a request are ignored."""
+    """A value that does not change once made; unknown fields of a request are ignored.
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    `cache_strings`, here and wherever JSON of a request is read: by its default pydantic keeps the short strings that
+    it has read for the whole process.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", cache_strings="keys")
 
 
 def not_blank(value: str) -> str:

@@ -5,6 +5,7 @@ from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, day_places, 
 from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient
+from clinical.text.pieces import BLANKS, WORD_EDGE, find_pieces, lowered
 from clinical.text.sections import Kind, Section, may_tell, sections_of
 from clinical.text.seen import BUCKETS, DENSE, GAPS, Seen, see
 from clinical.text.segments import Part, content_words, cut, has_noun

@@ -11,6 +11,7 @@ from clinical.fhir import from_xml
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.bentos.conftest import running
+from tests.caches import kept_by_caches
 
 ONE_API = True
 
@@ -264,6 +265,13 @@ def test_a_filter_that_says_nothing_is_refused(api: httpx2.Client, wrong: dict) 
 def test_an_expression_that_others_take_for_ever_over_is_answered(api: httpx2.Client) -> None:
     hostile = included({"filter": [by("concept", "regex", "(.?){60}(.*)*X")]})
     assert codes(api.post(f"{BASE}/ValueSet/$expand", json=hostile, timeout=5).json()) == []
+
+
+def test_no_word_of_a_filter_or_of_a_refused_url_is_kept(api: httpx2.Client) -> None:
+    wanted = included({"filter": [by("concept", "regex", r"E11\.9\d|Zwirnwald")]})
+    assert codes(api.post(f"{BASE}/ValueSet/$expand", json=wanted).json()) == ["E11.90", "E11.91"]
+    assert api.get(f"{BASE}/ValueSet/$expand?url=http://example.org/Zwirnwald").status_code == 404
+    assert kept_by_caches("Zwirnwald") == []
 
 
 def test_designations_and_properties_are_told_where_they_are_asked_for(api: httpx2.Client) -> None:

@@ -6,7 +6,6 @@ neither an answer nor its timing tells whether it exists in another one.
 
 import uuid
 from collections.abc import Iterable
-from functools import lru_cache
 
 from flask import g, request
 from limits import parse
@@ -53,7 +52,6 @@ def bearer() -> Bearer:
     return found
 
 
-@lru_cache(maxsize=1024)
 def parse_id(text: str) -> uuid.UUID | None:
     """A UUID in its canonical form, None for anything else."""
     return uuid.UUID(text) if UUID.fullmatch(text) else None

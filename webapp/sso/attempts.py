@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from flask import Request
 from sqlalchemy import Table, bindparam, delete, insert
@@ -19,6 +19,7 @@ from webapp.extensions import db
 from webapp.models import utcnow
 from webapp.sessions import cookie_name, digest, drop_cookie, set_cookie
 from webapp.sso.models import SignInAttempt
+from webapp.urls import split_request_url
 
 LIFETIME = timedelta(minutes=10)  # contract, section 8: the vendor's code should not live longer either
 COOKIE = "befund_signin_"
@@ -112,7 +113,7 @@ def local_path(value: str) -> str:
             return ""
         seen = unquote(seen)
     try:
-        parts = urlsplit(value)
+        parts = split_request_url(value)
     except ValueError:
         return ""
     return value if len(value) <= 2000 and not parts.scheme and not parts.netloc else ""

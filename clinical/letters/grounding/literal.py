@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from clinical.text import SourceText
+from clinical.text import BLANKS, SourceText, find_pieces, lowered
 
 MOST_PLACES: Final = 50
 """Places of one value that are looked at: a text that repeats one wording more often is made to be slow."""
@@ -16,6 +16,11 @@ MOST_PLACES: Final = 50
 
 SHORTEST_SPACED: Final = 5
 """Characters of the shortest word that is read with its characters set apart; fewer are initials."""
+
+_ALONE_BEFORE = re.compile(r"(?<![\w@+-])(?<!\d[.,/ ])")
+_ALONE_BEHIND = re.compile(r"(?![\w@]|-\w|['’]\w|[.,/]\d| \d)")
+_SET_APART = re.compile(r"[ ]{1,3}")
+_SPACED_BEFORE, _SPACED_BEHIND = re.compile(r"(?<!\w)(?<!\w )"), re.compile(r"(?!\w)(?! \w\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,7 @@ def stands_literally(text: str, value: str) -> tuple[int, int] | None:
     pieces = wanted.split()
     if not any(char.isalnum() for char in wanted) or not all(piece in text for piece in pieces):
         return None
-    pattern = r"\s+".join(map(re.escape, pieces))
-    found = re.search(rf"(?<![\w@+-])(?<!\d[.,/ ]){pattern}(?![\w@]|-\w|['’]\w|[.,/]\d| \d)", text)
-    return found.span() if found else None
+    return find_pieces(text, pieces, BLANKS, before=_ALONE_BEFORE, behind=_ALONE_BEHIND)
 
 
 def stands_spaced(text: str, value: str) -> tuple[int, int] | None:
@@ -58,10 +61,8 @@ def stands_spaced(text: str, value: str) -> tuple[int, int] | None:
     lower = text.lower()
     if len(characters) < SHORTEST_SPACED or not all(f" {char.lower()} " in lower for char in characters[1:-1]):
         return None
-    found = re.search(
-        rf"(?<!\w)(?<!\w ){'[ ]{1,3}'.join(map(re.escape, characters))}(?!\w)(?! \w\b)", text, re.IGNORECASE
-    )
-    return found.span() if found else None
+    wanted = lowered("".join(characters))
+    return find_pieces(lowered(text), wanted, _SET_APART, before=_SPACED_BEFORE, behind=_SPACED_BEHIND)
 
 
 def tokens_of(source: SourceText, span: tuple[int, int] | None) -> TokenMatch | None:

@@ -10,7 +10,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from clinical.letters.grounding.literal import TokenMatch, stands_literally, tokens_of
-from clinical.text import COMMA, LINE, SALUTATIONS, SPACE, STOP, TITLES, SourceText, name_key, word_set
+from clinical.text import (
+    COMMA,
+    LINE,
+    SALUTATIONS,
+    SPACE,
+    STOP,
+    TITLES,
+    SourceText,
+    find_pieces,
+    lowered,
+    name_key,
+    word_set,
+)
 
 MOST_PLACES: Final = 400
 """Places of one name that are looked at: a text that repeats its first word more often is made to be slow, and what has
@@ -23,9 +35,9 @@ _LEFT_OUT = TITLES | word_set("kollege kollegin kollegen")
 _OTHER_STREET = word_set("alte alter neue obere oberer untere unterer grosse kleine hintere vordere lange")
 _SCANNED_NUMBER = re.compile(r"\b(?:\d[lIO]|[lIO]\d)\w*$")
 """A house number with characters that a scan takes for digits (`1l`): evidenced as it stands alone."""
-_MAIL_LOOKALIKES = {"l": "[l1|I]", "m": "(?:m|rn)", "-": "[-–‐]"}
+_MAIL_LOOKALIKES = {"l": re.compile("[l1|i]"), "m": re.compile("m|rn"), "-": re.compile("[-–‐]")}
 """Characters that a scan mistakes for one of an address: letters only, a digit of an address is never made up for."""
-_MAIL_EDGE_BEFORE, _MAIL_EDGE_AFTER = r"(?<![\w.+@-])", r"(?![\w@-]|\.\w)"
+_MAIL_BEFORE, _MAIL_BEHIND = re.compile(r"(?<![\w.+@-])"), re.compile(r"(?![\w@-]|\.\w)")
 
 
 def find_name(source: SourceText, text: str, *, person: bool = False) -> TokenMatch | None:
@@ -171,6 +183,5 @@ def find_mail(source: SourceText, text: str) -> tuple[int, int] | None:
     mail = text.strip()
     if "@" not in mail:
         return None
-    pattern = "".join(_MAIL_LOOKALIKES.get(char.lower(), re.escape(char)) for char in mail)
-    found = re.search(_MAIL_EDGE_BEFORE + pattern + _MAIL_EDGE_AFTER, source.text, re.IGNORECASE)
-    return found.span() if found else None
+    pieces = [_MAIL_LOOKALIKES.get(char, char) for char in lowered(mail)]
+    return find_pieces(lowered(source.text), pieces, before=_MAIL_BEFORE, behind=_MAIL_BEHIND)

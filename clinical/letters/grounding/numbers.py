@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clinical.letters.grounding.literal import stands_literally
-from clinical.text import SourceText, parse_date
+from clinical.text import SourceText, find_pieces, lowered, parse_date
 
 _RUN = re.compile(
     r"[+(\d](?<!\bTe[+(\d])(?:(?<=\+)\(?\d+|(?<=\()\d+|(?<=\d)\d*)"
@@ -20,6 +20,9 @@ _SHORTEST_DATE = 6
 _PIECE = re.compile(r"[+(]*\d[\d./()–-]*")
 _COUNTRIES = ("41", "43", "49", "423")
 _NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecimal())
+_MARKS = re.compile(r"[\s./–-]{0,3}")
+"""Marks between the characters of a case number."""
+_MIXED_BEFORE, _MIXED_BEHIND = re.compile(r"(?<!\w)(?<!\d[./-])"), re.compile(r"(?![^\W_]|[./-]\d)")
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")
 
 
@@ -141,9 +144,8 @@ def _find_mixed(source: SourceText, value: str) -> tuple[int, int] | None:
     compact = [char for char in value if char.isalnum()]
     if not any(char.isdecimal() for char in compact):
         return None
-    pattern = r"[\s./–-]{0,3}".join(map(re.escape, compact))
-    found = re.search(rf"(?<!\w)(?<!\d[./-]){pattern}(?![^\W_]|[./-]\d)", source.view, re.IGNORECASE)
-    return found.span() if found else None
+    wanted = lowered("".join(compact))
+    return find_pieces(lowered(source.view), wanted, _MARKS, before=_MIXED_BEFORE, behind=_MIXED_BEHIND)
 
 
 def find_postcode(source: SourceText, value: str) -> tuple[int, int] | None:

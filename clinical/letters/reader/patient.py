@@ -25,7 +25,7 @@ from clinical.letters.reader.names import (
     ticked_word,
 )
 from clinical.letters.reader.parties import HOUSE, PLACE, place_in, segments, street_in
-from clinical.text import DateMention, dates_of
+from clinical.text import WORD_EDGE, DateMention, dates_of, lowered
 
 NEAR_HEAD = 12
 """Lines behind the salutation in which a letter introduces its patient."""
@@ -52,6 +52,8 @@ _ORIGIN = re.compile(
 """`von Glarus`, `Jg. 1961` between commas: where somebody is from, and no name."""
 _REPORTED = re.compile(r"\bberichten\s(?:\w+\s){0,3}über\s(?=[A-ZÄÖÜ])([^\n;:()*]{5,70})")
 _STREET = re.compile(r"(?:[Ss]tr(?:\.|aße|asse)?|weg|gasse|platz|allee|ring|hof|\b\w+)\s\d{1,4}\s?[a-z]?\b")
+_GIVEN = re.compile(r"([^\W\d_a-zäöü][\w'’-]+)([ \t]*)")
+_POSTCODE = re.compile(r"\d{4,5}\s+")
 _DIVIDED = re.compile(r"\s*\|\s*|\s+/\s+|\t+")
 _LINES_TO_BIRTH = 5
 """Lines below a name in which its birth date may stand: the address is between."""
@@ -115,7 +117,9 @@ class PatientReader:
 
     def _with_first(self, name: Name) -> Name:
         """A first name that stands beside the surname anywhere in the letter's first lines."""
-        found = re.search(rf"([^\W\d_a-zäöü][\w'’-]+)[ \t]+{re.escape(name.last)}\b", self.sheet.text[:3_000])
+        text, last = self.sheet.text[:3_000], name.last
+        behind = (one for one in _GIVEN.finditer(text) if one[2] and text.startswith(last, one.end()))
+        found = next((one for one in behind if WORD_EDGE.match(text, one.end() + len(last))), None)
         whole = parse_name(f"{found[1]} {name.last}") if found else None
         return whole if whole and whole.last == name.last and whole.first else name
 
@@ -196,7 +200,7 @@ class PatientReader:
                 if ends_in_relative(before[: max(0, len(before) - 1)][-60:].rsplit(" ", 3)[0]):
                     continue
                 run = name_before(before)
-                if re.search(rf"\d{{4,5}}\s+{re.escape(run)}", before):
+                if any(before.startswith(run, postcode.end()) for postcode in _POSTCODE.finditer(before)):
                     continue
                 name = parse_name(run, self.spoken, self.register and run == before.rpartition(":")[2].strip())
                 weak = mark.group().strip() in (",", "")
@@ -510,16 +514,35 @@ def stated_sex(sheet: LetterLayout, name: Name | None, lines: range) -> str | No
     return "w" if women > 2 * men else "m" if men > 2 * women else None
 
 
+_SALUTATION = re.compile(r"\b(?:Herrn?|Hr\.|Hrn\.|Frau|Fr\.|Sig\.)\s+")
+_BETWEEN = re.compile(r"[^\s,.;:]{1,20}[.\s]\s?")
+"""Title or first name between salutation and surname."""
+_MOST_BETWEEN = 4
+_SURNAME_END = re.compile(r"(?![\w-])")
+
+
+def _salutations(text: str, surname: str) -> Iterator[tuple[int, int]]:
+    """Begin and end of every `Herrn Dr. Kern`, from the salutation to the surname, in whatever case that is."""
+    lower, wanted = lowered(text), lowered(surname)
+    at = 0
+    while salutation := _SALUTATION.search(text, at):
+        at, end, between = salutation.start() + 1, salutation.end(), 0
+        while not (lower.startswith(wanted, end) and _SURNAME_END.match(text, end + len(wanted))):
+            word = _BETWEEN.match(text, end) if between < _MOST_BETWEEN else None
+            if word is None:
+                break
+            end, between = word.end(), between + 1
+        else:
+            at = end + len(wanted)
+            yield salutation.start(), at
+
+
 def _saluted(sheet: LetterLayout, name: Name) -> str | None:
-    pattern = re.compile(
-        rf"\b(Herrn?|Hr\.|Hrn\.|Frau|Fr\.|"
-        rf"Sig\.)\s+(?:[^\s,.;:]{{1,20}}[.\s]\s?){{0,4}}?(?i:{re.escape(name.last)})(?![\w-])"
-    )
     mine = (name.first or "").split()[:1]
     votes = [
-        found[1].startswith("F")
-        for found in pattern.finditer(sheet.text)
-        if not ends_in_relative(sheet.text[max(0, found.start() - 30) : found.start()])
-        and not (mine and another_first(found[0], name, mine[0]))
+        sheet.text[start] == "F"
+        for start, end in _salutations(sheet.text, name.last)
+        if not ends_in_relative(sheet.text[max(0, start - 30) : start])
+        and not (mine and another_first(sheet.text[start:end], name, mine[0]))
     ]
     return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"

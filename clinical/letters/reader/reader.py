@@ -36,7 +36,7 @@ _CASE = re.compile(
     r"((?:[A-Z]{1,2}-?)?\d[\d./-]{3,16})",
     re.IGNORECASE,
 )
-_SERIAL = r"[1-9]\d{3}"
+_BORN_NUMBER = re.compile(r"(?<![\d.])[1-9]\d{3}[\s/-]?(\d{6})(?![\d.])")
 _SVNR = re.compile(r"\b(?:SV|SVN|VSN|VNR|VSNR|SVNR)\b[-.\s]{0,2}(?:Nr\b\.?|Nummer)?[:\s]{0,3}(\d{4}\s?\d{6})\b")
 """Insurance numbers: Swiss AHV, German and Austrian, the last by its label."""
 _INSURERS = re.compile(
@@ -162,8 +162,8 @@ class RulesReader:
 
     def _by_birth(self, born: str) -> str | None:
         """An Austrian number without a label: four digits before the patient's own day of birth."""
-        found = re.search(rf"(?<![\d.]){_SERIAL}[\s/-]?{born[8:10]}{born[5:7]}{born[2:4]}(?![\d.])", self.sheet.text)
-        return found[0] if found else None
+        day = born[8:10] + born[5:7] + born[2:4]
+        return next((found[0] for found in _BORN_NUMBER.finditer(self.sheet.text) if found[1] == day), None)
 
     def _insurer(self) -> str | None:
         for one in self.sheet.labelled:

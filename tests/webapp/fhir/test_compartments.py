@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from fhir.resources.R4B.bundle import Bundle
 
+from tests.caches import kept_by_caches
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
 from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_writing import document, post, program
@@ -146,6 +147,13 @@ def test_a_batch_stays_below_its_base(program: Caller, url: str) -> None:
     answer = post(program, "", batch(("GET", "Patient"), ("GET", url)))
     assert answer.status_code == 400
     assert answer.get_json(force=True)["issue"][0]["expression"] == ["Bundle.entry[1].request.url"]
+
+
+def test_no_word_of_a_call_of_a_batch_is_kept(program: Caller) -> None:
+    calls = batch(("GET", "Patient?family=Zwirnwald"), ("GET", "Patient/Quendolina"))
+    bundle = post(program, "", calls).get_json(force=True)
+    assert [entry["response"]["status"][:3] for entry in bundle["entry"]] == ["200", "404"]
+    assert kept_by_caches("Zwirnwald") == kept_by_caches("Quendolina") == []
 
 
 def test_a_batch_reaches_no_other_organization_and_has_a_bound(place: Place, program: Caller) -> None:

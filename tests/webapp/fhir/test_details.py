@@ -6,7 +6,7 @@ import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
 from tests.webapp.fhir.conftest import add_documents, add_patient
-from webapp.fhir.bulk.documents import _LineReader
+from webapp.fhir.bulk.documents import DocumentLine, _LineReader
 
 KDL, LOINC = "http://dvmd.de/fhir/CodeSystem/kdl", "http://loinc.org"
 XDS = "http://ihe-d.de/CodeSystems/IHEXDSclassCode"
@@ -170,3 +170,9 @@ def test_more_conditions_than_a_statement_holds_are_named_as_ignored(place, call
     response = caller.get("DocumentReference?" + "&".join(f"type={number}" for number in range(9)))
     assert response.headers["Befund-Ignored"] == "type"
     assert caller.bundle("DocumentReference?type=%00")["total"] == 0
+
+
+def test_no_string_of_a_line_is_kept_for_the_process():
+    first, second = (DocumentLine.model_validate_json('{"path": "Zwirnwald.pdf"}').path for _ in range(2))
+    assert first == second
+    assert first is not second, "pydantic keeps short strings by its default"

@@ -70,7 +70,7 @@ DocStatus = Literal["preliminary", "final", "amended", "entered-in-error"]
 class DetailsLine(BaseModel):
     """Fields of a line beside the contract's fields, each with its element: words, or the FHIR element as an object."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", cache_strings="keys")
 
     type: Annotated[One, ResourceElement("type", _concept)] = None
     category: Annotated[Many, ResourceElement("category", _concept)] = None

@@ -3,7 +3,7 @@ http, section 3.1.0.11)."""
 
 import io
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import orjson
 from flask import Flask, Response, current_app, request
@@ -11,6 +11,7 @@ from flask import Flask, Response, current_app, request
 from clinical.fhir import MEDIA_TYPE
 from webapp.fhir.answers import FhirError, error_answer
 from webapp.fhir.details import Resource
+from webapp.urls import split_request_url
 
 MOST_CALLS = 50
 LARGEST_ANSWER = 32 * 1024 * 1024  # bytes of all answers together; what comes behind is told to ask for itself
@@ -47,7 +48,7 @@ def _environ(item: Any, number: int, base: str) -> dict[str, Any]:
         isinstance(asked.get(name, ""), str) for name in _CONDITIONS
     ):  # fmt: skip
         raise FhirError(400, f"Erwartet wird method ({', '.join(_METHODS)}) und url.", at)
-    parts = urlsplit(url)
+    parts = split_request_url(url)
     if parts.scheme or parts.netloc or parts.path.startswith("/") or not parts.path.strip("/"):
         raise FhirError(400, "Erwartet wird eine url unter der Basis, wie Patient/<id>.", f"{at}.url")
     if parts.path.startswith("Binary") and method in ("GET", "HEAD"):

@@ -21,7 +21,7 @@ from clinical.letters.reader.parties.houses import (
     street_in,
     with_tail,
 )
-from clinical.text import dates_of
+from clinical.text import WORD_EDGE, dates_of, find_pieces, lowered
 
 SEGMENT_MAX = 160
 FIRST_LINES = 3
@@ -170,10 +170,10 @@ class LetterHead:
         return [self.sheet.lines[n].strip() for n in block]
 
     def is_patient(self, text: str) -> bool:
-        return (
-            self.patient is not None
-            and re.search(rf"\b{re.escape(self.patient.last)}\b", text, re.IGNORECASE) is not None
-        )
+        if self.patient is None:
+            return False
+        surname = lowered(self.patient.last)
+        return find_pieces(lowered(text), [surname], before=WORD_EDGE, behind=WORD_EDGE) is not None
 
     def labelled(self, owner: str, referral: bool = True) -> list[str]:
         """Everything that stands in the part of a form that is this party's; a report is sent by none who referred."""
