@@ -137,8 +137,8 @@ UNSURE: Final = 0.4
 """Probability of the tagger's claim below which that of the table is served (`python -m evals claims --split tune`)."""
 _LEANING: Final = tuple({"present": 1.8, "suspected": 1.8, "history": 1.35}.get(label, 1.0) for label in LABELS)
 """Factors of the tagger's probabilities when the claim is chosen: of what is there no more than 0.02 is to be read as
-not there, which costs as many mistakes the other way (`python -m evals claims`: 0.025 to 0.019, and 0.049 to 0.060).
-How sure a claim is (`doubt`) they do not change, so that no more of what is denied is shown as a code."""
+not there, which costs as many mistakes the other way (`python -m evals claims`: 0.025 to 0.020, and 0.049 to 0.059).
+How sure a claim is (`doubt`) they do not change."""
 _THERE: Final = ("present", "suspected")
 _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "suspected": ("certainty", "suspected"),
@@ -239,7 +239,7 @@ class Reading(SourceText):
             labels = [found[number].label for number in asked]
             first, last = zip(*(places[number] for number in asked), strict=True)
             for number, own in zip(asked, self._tagged.all_shares(first, last, labels).tolist(), strict=True):
-                found[number] = _judged(found[number], own)
+                found[number] = judged(found[number], own)
         return found
 
     def _is_whole(self, start: int, end: int) -> bool:
@@ -486,7 +486,7 @@ def _moved(one: Occurrence, first: int) -> Occurrence:
     return one._replace(first=one.first - first, last=one.last - first, cue_tokens=cue_tokens)
 
 
-def _judged(told: Claim, shares: Sequence[float]) -> Claim:
+def judged(told: Claim, shares: Sequence[float]) -> Claim:
     """The claim of a mention of which the table says `told`, with the tagger's `shares` of LABELS."""
     said, most = told.label, max(shares)
     weighed = [factor * share for factor, share in zip(_LEANING, shares, strict=True)]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from catalog_build.training.authors import LabelledMention, LabelledText
 from clinical.claims import LABELS, PLACES, Claim, Reading, Tagger, tagger
+from clinical.claims.reading import judged
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,17 @@ def test_any_text_and_any_place_has_a_claim(text, one, other):
     assert all(
         reading.seen.places[row, 1] > start and reading.seen.places[row, 0] < end for row in range(first, last + 1)
     )
+
+
+def test_what_is_there_wins_where_denial_is_hardly_likelier_and_stays_doubted():
+    told = Claim(negation="denied")
+    near, clear = dict.fromkeys(LABELS, 0.0), dict.fromkeys(LABELS, 0.0)
+    near |= {"present": 0.4, "excluded": 0.6}
+    clear |= {"present": 0.3, "excluded": 0.7}
+    claim = judged(told, [near[label] for label in LABELS])
+    assert claim.label == "present"
+    assert claim.doubt == pytest.approx(0.6)
+    assert judged(told, [clear[label] for label in LABELS]).label == "excluded"
 
 
 def test_mentions_that_are_judged_together_have_the_claims_that_each_has_alone():
@@ -118,9 +130,8 @@ def test_it_reads_as_the_networks_that_were_trained():
     for text in [one for texts in list(read("train").values())[:2] for one in texts[:20]]:
         with torch.no_grad():
             told = [network(batch_of([lesson(text)])) for network in networks]
-        expected, marks = (
-            np.mean([torch.softmax(one, -1).numpy() for one in of], axis=0) for of in zip(*told, strict=True)
-        )
+        claims, places = (torch.stack(of) for of in zip(*told, strict=True))
+        expected, marks = torch.softmax(claims.mean(0), -1).numpy(), torch.softmax(places, -1).mean(0).numpy()
         reading = Reading.of(text.text)
         tagged = served.read(reading.seen, reading.columns)
         np.testing.assert_allclose(tagged.marks, marks[0], atol=1e-5)
