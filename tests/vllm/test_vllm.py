@@ -131,9 +131,9 @@ def tokens_for_a_client_that_left(
     """Tokens that the engine wrote for a client that left while it was at work, of `longest` for one that stays.
 
     When the engine begins depends on the machine, so clients of growing patience try until one reaches it; the engine
-    may also be at its end before it hears that one has left, so that one of LATE that are told to it in time is enough. Nobody asks the
-    engine's metrics meanwhile: beside a call that keeps both cores busy they answer late, on some machines after its
-    end.
+    may also be at its end before it hears that one has left, so that one of LATE that are told to it in time is enough.
+    Nobody asks the engine's metrics meanwhile: beside a call that keeps both cores busy they answer late, on some
+    machines after its end.
     """
     late = step = 0
     while step < len(PATIENCES):
