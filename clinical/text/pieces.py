@@ -21,8 +21,6 @@ WORD_EDGE: Final = re.compile(r"\b")
 Piece = str | re.Pattern[str]
 """Characters as they stand, or a fixed pattern for them."""
 
-_ONE_OF_TWO = str.maketrans("ıſςµ", "isσμ")
-
 
 def lowered(text: str) -> str:
     """The text in lower case, character for character: of the same length, so offsets hold.
@@ -34,7 +32,7 @@ def lowered(text: str) -> str:
         return lower
     if len(lower) != len(text):
         lower = "".join(char.lower()[0] for char in text)
-    return lower.translate(_ONE_OF_TWO)
+    return lower.replace("ı", "i").replace("ſ", "s").replace("ς", "σ").replace("µ", "μ")  # faster than `translate`
 
 
 def find_pieces(

@@ -57,12 +57,13 @@ def stands_literally(text: str, value: str) -> tuple[int, int] | None:
 
 def stands_spaced(text: str, value: str) -> tuple[int, int] | None:
     """Code points of a word whose characters the text sets apart, one space between each: `Z u w e i s u n g`."""
-    characters = [char for char in value if not char.isspace()]
-    lower = text.lower()
-    if len(characters) < SHORTEST_SPACED or not all(f" {char.lower()} " in lower for char in characters[1:-1]):
+    wanted = lowered("".join(value.split()))
+    if len(wanted) < SHORTEST_SPACED:
         return None
-    wanted = lowered("".join(characters))
-    return find_pieces(lowered(text), wanted, _SET_APART, before=_SPACED_BEFORE, behind=_SPACED_BEHIND)
+    lower = lowered(text)
+    if not all(f" {char} " in lower for char in wanted[1:-1]):
+        return None
+    return find_pieces(lower, wanted, _SET_APART, before=_SPACED_BEFORE, behind=_SPACED_BEHIND)
 
 
 def tokens_of(source: SourceText, span: tuple[int, int] | None) -> TokenMatch | None:

@@ -85,11 +85,11 @@ class Wordlist:
         return frozenset(skeleton("\n".join(self.words)).split("\n"))
 
     @cached_property
-    def folded(self) -> dict[str, list[str]]:
-        """Words by their first characters in the spelling of the table of counterparts."""
-        heads: dict[str, list[str]] = {}
+    def folded(self) -> dict[str, list[tuple[str, str]]]:
+        """Words in the spelling of the table of counterparts and as they are, by their first characters in it."""
+        heads: dict[str, list[tuple[str, str]]] = {}
         for folded, word in zip(folds_of(self.words), self.words, strict=True):
-            heads.setdefault(folded[:SHORTEST_STEM], []).append(word)
+            heads.setdefault(folded[:SHORTEST_STEM], []).append((folded, word))
         return heads
 
     @cached_property
@@ -165,9 +165,9 @@ class Wordlist:
         """The words that begin so, and their stems, in the spelling of the table of counterparts."""
         forms = self._known_forms.get(head)
         if forms is None:
-            words = self.folded.get(head, [])
-            stems = (fold(stem_of(word)) for word in words if len(word) > SHORTEST_STEM)
-            forms = {*map(fold, words), *(stem for stem in stems if len(stem) > SHORTEST_STEM)}
+            known = self.folded.get(head, [])
+            stems = (fold(stem_of(word)) for _, word in known if len(word) > SHORTEST_STEM)
+            forms = {*(folded for folded, _ in known), *(stem for stem in stems if len(stem) > SHORTEST_STEM)}
             self._known_forms[head] = forms
         return forms
 

@@ -408,8 +408,9 @@ class ValueFeatures:
 
     @cached_property
     def _patient(self) -> frozenset[str]:
-        named = ("patient.nachname", "patient.vorname")
-        return frozenset(one for name in named for n, at in enumerate(self._said[name]) if at for one in self._plain[n])
+        return frozenset(
+            one for name in _NAMES for n, at in enumerate(self._said[name]) if at for one in self._plain[n]
+        )
 
     def _of_word(self, n: int, kinds: str, sizes: Sequence[int]) -> list[str]:
         word = self.words[n]
