@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from clinical.budget import Budget, in_thread
-from clinical.claims import Reading, either
+from clinical.claims import Claim, Reading, either
 from clinical.coding import rules as coding_rules
 from clinical.coding.answers import NOTHING_FOUND, entries, proposals, summary
 from clinical.coding.case import Case, Located, Offer, build_case
@@ -92,15 +92,16 @@ def _shown(index: SearchIndex, case: Case, chosen: Selection, details: bool) -> 
 def find(text: str, budget: Budget) -> tuple[Finding, ...]:
     """Findings of the text; those that are there first, in the order of the text."""
     read = Reading.of(text)
-    found = [_finding(read, start, end) for start, end in budget.each(_clauses(read.text))]
+    spans = list(budget.each(_clauses(read.text)))
+    found = [_finding(read, span, claim) for span, claim in zip(spans, budget.each(read.claims(spans)), strict=True)]
     unique = {(item.phrase.casefold(), item.assertion): item for item in reversed(found)}
     in_order = reversed(tuple(unique.values()))
     return tuple(sorted(in_order, key=lambda item: item.assertion in ("excluded", "family")))[:FINDINGS_MAX]
 
 
-def _finding(read: Reading, start: int, end: int) -> Finding:
-    quote = read.text[start:end]
-    return Finding(quote=quote, phrase=" ".join(quote.split()), assertion=read.claim(start, end).assertion)
+def _finding(read: Reading, span: tuple[int, int], claim: Claim) -> Finding:
+    quote = read.text[slice(*span)]
+    return Finding(quote=quote, phrase=" ".join(quote.split()), assertion=claim.assertion)
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,9 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from clinical import claims as claims_of_texts
@@ -43,6 +45,7 @@ LONGEST = 20  # seconds of processor time; an ordinary letter takes a tenth of o
 REPEATS = 3  # of the ordinary text: the least counts
 AGAIN = 8  # of what looks too slow: a busy machine takes twice the processor's time too, for a while
 FLOOR = 0.004  # seconds: below it, a ratio compares the clock with itself
+COUNTED = 0.1  # seconds of runs that a measurement lasts: some kernels count processor time in ticks of 4 ms
 LETTERS = 40
 
 SHAPES = (
@@ -153,7 +156,7 @@ def slow_texts(
         for length in (one for one in readable if one in lengths):
             text, _ = long_letter(made, length)
             way(text)  # what is compiled or loaded at the first call is there before the children begin
-            ordinary = max(FLOOR, min(cpu_seconds(way, text) for _ in range(REPEATS)))
+            ordinary = max(FLOOR, min(_mean_seconds(way, text, cpu_seconds(way, text)) for _ in range(REPEATS)))
             mine = sorted(_measured(name, way, length, wanted, ordinary, limit), key=lambda one: -one.ratio)
             found += mine
             worst = ", ".join(f"{one.ratio:.2f} x {one.token!r}" for one in mine[:4])
@@ -177,8 +180,14 @@ def _least(way: Way, text: str, first: float, allowed: float) -> float:
     for _ in range(AGAIN):
         if least <= allowed or least >= LONGEST:
             break
-        least = min(least, cpu_seconds(way, text))
+        least = min(least, _mean_seconds(way, text, least))
     return least
+
+
+def _mean_seconds(way: Way, text: str, about: float) -> float:
+    """Processor time of a run, the mean of as many as last COUNTED seconds where one lasts `about` seconds."""
+    runs = ceil(COUNTED / max(about, FLOOR))
+    return fmean(cpu_seconds_of_all(way, [text] * runs))
 
 
 def cpu_seconds(way: Way, text: str, longest: int = LONGEST) -> float:

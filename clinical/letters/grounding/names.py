@@ -67,7 +67,10 @@ def _places(source: SourceText, value: SourceText, order: list[int]) -> Iterator
     starts.update(i for joined, _ in value.merged.get(first, ()) for i in source.name_places.get(joined, ()))
     if value.words[first] in SALUTATIONS:
         starts.update(i for word in SALUTATIONS for i in source.word_places.get(word, ()))
+    only_titles = _LEFT_OUT.issuperset(value.words)
     for start in sorted(starts)[:MOST_PLACES]:
+        if not only_titles and _LEFT_OUT.issuperset(source.words[start : start + len(order) + MOST_TITLES + 1]):
+            continue  # nothing but titles, as far as a walk would go
         found = _walk(source, value, order, start)
         if found is not None:
             yield found
