@@ -7,14 +7,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
+from mcp.server import streamable_http
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import from_json
 from starlette.datastructures import State
 from starlette.types import ASGIApp
 
@@ -213,7 +216,12 @@ def _validated(given: str, answer: dict[str, Any]) -> ValidatedCode:
 
 
 def application_of(server: MCPServer) -> ASGIApp:
-    """The ASGI application of the tools; it serves while the server's session manager runs."""
+    """The ASGI application of the tools; it serves while the server's session manager runs.
+
+    The package reads bodies by a function that keeps their short strings for as long as the process lives, and has no
+    setting for it: it is handed the same function without that.
+    """
+    streamable_http.pydantic_core = SimpleNamespace(from_json=partial(from_json, cache_strings="keys"))  # type: ignore[attr-defined, assignment]
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # Agents, TrustedHost
     return server.streamable_http_app(
         streamable_http_path=PATH,

@@ -14,7 +14,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from bentos.api import tools
 from bentos.keys.keys import KeyLimits, Keys
+from clinical.contract import SuggestResponse
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.bentos.conftest import running
@@ -99,6 +101,20 @@ def test_the_key_and_its_limits_hold(settings: Settings, index: SearchIndex, key
         assert (bare.status_code, bare.headers["www-authenticate"][:6]) == (401, "Bearer")
         assert client.post("/mcp", json=body, headers=headers).status_code == 200
         assert client.post("/mcp", json=body, headers=headers).status_code == 429
+
+
+def test_no_string_of_a_call_is_kept(ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+
+    def suggestions(_: object, body: Any) -> SuggestResponse:
+        heard.append(body.text)
+        return SuggestResponse(version="2026", codes=())
+
+    monkeypatch.setattr(tools, "suggestions", suggestions)
+    for _ in range(2):
+        called(ask, "suggest_codes", text="Zwirnwald")
+    assert heard[0] == heard[1] == "Zwirnwald"
+    assert heard[0] is not heard[1]
 
 
 def test_pages_of_other_hosts_are_turned_away(api: httpx2.Client) -> None:
