@@ -28,6 +28,8 @@ NOT_SEARCHED: Final = ("excluded", "family")
 """Claims under which the probability of a mention, not of its code, says how well a span explains the text."""
 PRESENT: Final = 0.5
 """Factor on codes of active disease where the text states that it is past."""
+REWRITTEN: Final = 0.2
+"""Probability of being a mention from which a span is searched in other words too; the whole of a text always is."""
 TOLD: Final = 4
 """Characters from which a denied word matches the words of a wording ("Riss" in "Meniskusriss")."""
 FAMILY: Final = "{} in der Familienanamnese"
@@ -66,7 +68,8 @@ class ClaimStage:
                 found.append((number, self._of_relative(span.part)))
             elif said not in NOT_SEARCHED:
                 there = said in ("present", "suspected")
-                found.append((number, Spot(draft.reading, span.part, claim, span.site if there else "")))
+                likely = span.chance == 0 or span.chance >= REWRITTEN
+                found.append((number, Spot(draft.reading, span.part, claim, span.site if there else "", likely)))
         return found
 
     def _of_relative(self, part: Part) -> Spot:

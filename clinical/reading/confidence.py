@@ -53,7 +53,7 @@ anything like ("Syndesmose", beside "Ruptur der Syndesmose"); `label`: a colon f
 beside "OTC"); `everyday`: a code that texts speak of often (`clinical.icd.Code`); `common`: how common it is
 (`clinical.search.Suggester`); `doubt`: the tagger's probability of another claim (`clinical.claims.Claim`); `begun`:
 the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
-_PLAIN, _BEGUN, _VERBATIM, _CHANCE = (COLUMNS.index(name) for name in ("plain", "begun", "verbatim", "chance"))
+_PLAIN, _BEGUN, _VERBATIM, _CHANCE, _DOUBT = map(COLUMNS.index, ("plain", "begun", "verbatim", "chance", "doubt"))
 _TOLD: Final = ("symptom", "small", "verbatim", "unspecified", "logit")
 """Columns on a mention of which those on the text are made."""
 _TOLD_AT: Final = [COLUMNS.index(name) for name in _TOLD]
@@ -217,13 +217,11 @@ class Confidence:
         if not len(first):
             return hits
         plain = rows[:, _PLAIN] == 1
-        if self.plain is None:
-            shown = self.network.probabilities(rows)
-        elif plain.all():
+        if self.plain is not None and plain.all():
             shown = self.plain.probabilities(rows)
         else:
-            shown = self.network.probabilities(rows)
-            if plain.any():
+            shown = self.of_texts(rows)
+            if self.plain is not None and plain.any():
                 shown = np.where(plain, self.plain.probabilities(rows), shown)
         shown = np.where(_settled(rows), hits.probability[first], shown)
         if self.begun is not None and (begun := is_begun(rows)).any():
@@ -231,6 +229,10 @@ class Confidence:
         of = np.repeat(np.arange(len(first)), lengths(first, len(hits.part)))
         top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
         return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
+
+    def of_texts(self, rows: Vectors) -> Vectors:
+        """What the network says of each row, shape (m,): no code is surer than the claim under which it is given."""
+        return np.minimum(self.network.probabilities(rows), 1 - rows[:, _DOUBT])
 
     def save(self, path: Path) -> None:
         """Write one JSON object."""

@@ -43,12 +43,14 @@ class Other(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A part, the text it stands in, what the text claims of it, and the part of the body named beside it, if any."""
+    """A part, the text it stands in, what the text claims of it, the part of the body named beside it, if any, and
+    whether it is likely enough a mention to be searched in other words than its own."""
 
     reading: Reading
     part: Part
     claim: Claim
     site: str = ""
+    likely: bool = True
 
 
 class Rewriter:
@@ -66,18 +68,15 @@ class Rewriter:
         for reading in dict.fromkeys(spot.reading for spot in spots):
             folds |= reading.folds
         written = [_words_of(spot, folds) for spot in spots]
-        more = [(other, number) for number, other in enumerate(map(self._expansion.expanded, parts, written)) if other]
-        exchanged = map(self._numerals.exchanged, parts, written)
-        more += [(other, number) for number, other in enumerate(exchanged) if other]
-        dated = [with_sign(read.text, part.start, part.end, claim) or part.text for read, part, claim, _ in spots]
-        more += [(said, number) for number, said in enumerate(dated) if said != parts[number]]
-        others = self._others(
-            dated,
-            [
-                words(said, folds) if said != own else known
-                for said, own, known in zip(dated, parts, written, strict=True)
-            ],
-        )
+        worth = [number for number, spot in enumerate(spots) if spot.likely]
+        more = [(other, n) for n in worth if (other := self._expansion.expanded(parts[n], written[n]))]
+        more += [(other, n) for n in worth if (other := self._numerals.exchanged(parts[n], written[n]))]
+        dated = [_dated(spots[number]) for number in worth]
+        more += [(said, n) for n, said in zip(worth, dated, strict=True) if said != parts[n]]
+        known = [
+            words(said, folds) if said != parts[n] else written[n] for n, said in zip(worth, dated, strict=True)
+        ]
+        others = [one._replace(part=worth[one.part]) for one in self._others(dated, known)]
         sited = [Other(f"{spot.part.text} {spot.site}", number, 1.0) for number, spot in enumerate(spots) if spot.site]
         others += sited
         more += [(other.text, number) for number, other in enumerate(others, len(parts))]
@@ -139,6 +138,11 @@ class Rewriter:
 def _words_of(spot: Spot, folds: dict[str, str]) -> Sequence[Token]:
     """The folded words of a part; those of a whole text are known."""
     return spot.reading.written if spot.part.text == spot.reading.text else words(spot.part.text, folds)
+
+
+def _dated(spot: Spot) -> str:
+    """A part with the sign of the past that stands beside it."""
+    return with_sign(spot.reading.text, spot.part.start, spot.part.end, spot.claim) or spot.part.text
 
 
 def _asked(texts: Sequence[tuple[str, int]], folds: dict[str, str]) -> list[Asked]:

@@ -18,9 +18,9 @@ class CompiledTagger(Tagger):
 
     def __init__(self, one: Tagger) -> None:
         super().__init__(**{each.name: getattr(one, each.name) for each in fields(one)})
-        own = TaggingWeights(*(getattr(one, name) for name in TaggingWeights._fields))
-        joint = np.ascontiguousarray(one.joint[:, : 2 * one.layers.shape[3]])
-        object.__setattr__(self, "_tagging", Tagging(own._replace(joint=joint)))
+        stepped = one.in_bytes._asdict()
+        own = TaggingWeights(*(stepped.get(name, getattr(one, name, None)) for name in TaggingWeights._fields))
+        object.__setattr__(self, "_tagging", Tagging(own))
 
     _tagging: Tagging
 

@@ -45,8 +45,8 @@ def is_current(library: Path) -> bool:
     return not HEADERS[0].is_file() or f"befund loops {_digest()}".encode() in library.read_bytes()
 
 
-def compile_into(library: Path) -> None:
-    """Compile the sources. Raises Unwritable, OSError without a compiler, SubprocessError where the compiler fails.
+def compile_into(library: Path, *flags: str) -> None:
+    """Compile the sources, with further flags. Raises Unwritable, OSError without a compiler, SubprocessError where the compiler fails.
 
     Processes that do it at the same time do not meet: each writes a file of its own and puts it in place.
     """
@@ -61,7 +61,7 @@ def compile_into(library: Path) -> None:
     os.close(handle)
     draft = Path(name)
     try:
-        command = [program, *FLAGS, f'-DDIGEST="{_digest()}"', *map(str, SOURCES), "-o", name, "-lm"]
+        command = [program, *FLAGS, *flags, f'-DDIGEST="{_digest()}"', *map(str, SOURCES), "-o", name, "-lm"]
         subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
         draft.chmod(0o755)
         draft.replace(library)

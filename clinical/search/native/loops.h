@@ -250,14 +250,16 @@ typedef struct {
     int64_t texts, words, longest;
 } Spoken;
 
-/* The tagger: N networks, their matrices in tiles (`tagging.c`). */
+/* The tagger: N networks; the matrices behind the entry lie in tiles (`tagging.c`). */
 typedef struct {
     const int8_t *grams, *words;             /* (N, buckets, wide): rows of n-grams, and of words by themselves */
     const float *grams_scale, *words_scale;  /* (N, wide): a byte's worth in each column */
     const float *gaps;                       /* (N, marks, between): rows of what stands between words */
     const float *entry, *entry_bias;         /* from 2 * wide + told + 2 * between inputs to hidden ones */
-    const float *layers, *layers_bias;       /* depth times from three words' hidden ones to one's */
-    const float *joint, *joint_bias;         /* twice from hidden ones to as many; the bias is of the first */
+    const int8_t *layers;                    /* depth times from three words' hidden ones to one's, in bytes */
+    const float *layers_scale, *layers_bias; /* a byte's worth for each output, and its bias */
+    const int8_t *joint;                     /* twice from hidden ones to as many; the bias is of the first */
+    const float *joint_scale, *joint_bias;
     int64_t networks, buckets, wide, marks, between, told, hidden, depth;
 } Tagger;
 

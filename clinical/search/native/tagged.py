@@ -23,13 +23,14 @@ from clinical.search.native.compiled import (
     loops,
 )
 
-TILE: Final = 16
-"""Outputs of a layer whose weights lie together: a network is a multiple of them wide."""
+TILE, GROUP = 16, 4
+"""Outputs of a layer whose weights lie together, a multiple of which a network is wide; inputs that do."""
 _SIZES: Final = "networks buckets wide marks between told hidden depth"
 
 
 class TaggingWeights(NamedTuple):
-    """Weights of N networks, as `clinical.claims.Tagger` has them; `joint` without the rows of the labels."""
+    """Weights of N networks of width H, as `clinical.claims.Tagger` has them, the layers in bytes; `joint` are the two
+    matrices of the first and the last word of a mention."""
 
     grams: NDArray[np.int8]
     words: NDArray[np.int8]
@@ -38,9 +39,11 @@ class TaggingWeights(NamedTuple):
     gaps: Floats
     entry: Floats
     entry_bias: Floats
-    layers: Floats
+    layers: NDArray[np.int8]  # (N, L, 3 * H, H)
+    layers_scale: Floats  # (N, L, H)
     layers_bias: Floats
-    joint: Floats
+    joint: NDArray[np.int8]  # (N, 2, H, H)
+    joint_scale: Floats  # (N, 2, H)
     joint_bias: Floats
 
 
@@ -61,10 +64,10 @@ class Tagging:
         _, entered, hidden = own.entry.shape
         if hidden % TILE:
             raise ValueError(f"networks {hidden} wide, which is no multiple of {TILE}")
-        self._kept = own._replace(entry=_tiled(own.entry), layers=_tiled(own.layers), joint=_joint(own.joint))
+        self._kept = own._replace(layers=_tiled(own.layers), joint=_tiled(own.joint))
         told = entered - 2 * wide - 2 * between
         sizes = (networks, buckets, wide, marks, between, told, hidden, own.layers.shape[1])
-        kinds: list[np.dtype[Any]] = [BYTE, BYTE, *[FLOAT] * (len(self._kept) - 2)]
+        kinds = [BYTE if array.dtype == np.int8 else FLOAT for array in self._kept]
         self._struct = _Tagger(*all_at(self._kept, kinds), *sizes)
         self._address, self._shape = ctypes.addressof(self._struct), (networks, hidden)
 
@@ -90,14 +93,8 @@ class Tagging:
         return [(begin[:, a:b], last[:, a:b], state[:, a:b]) for a, b in pairwise(ends)]
 
 
-def _tiled(weights: Floats) -> Floats:
-    """Matrices (..., inputs, outputs) as (..., outputs / TILE, inputs, TILE)."""
+def _tiled(weights: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Matrices (..., inputs, outputs) as (..., outputs / TILE, inputs / GROUP, TILE, GROUP)."""
     *before, inputs, outputs = weights.shape
-    tiles: Any = weights.reshape(*before, inputs, outputs // TILE, TILE)
-    return np.ascontiguousarray(np.moveaxis(tiles, -2, -3))
-
-
-def _joint(weights: Floats) -> Floats:
-    """The joint matrix as two: of the first word of a mention and of the last."""
-    networks, rows, hidden = weights.shape
-    return _tiled(weights.reshape(networks, 2, rows // 2, hidden))
+    tiles: Any = weights.reshape(*before, inputs // GROUP, GROUP, outputs // TILE, TILE)
+    return np.ascontiguousarray(np.moveaxis(tiles, (-2, -4, -1, -3), (-4, -3, -2, -1)))

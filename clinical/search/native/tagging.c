@@ -1,7 +1,8 @@
 /* The tagger's networks (`clinical.claims.Tagger`): all words of some texts through all layers in one pass.
  *
- * What a word gets depends on the words that its layers see, never on how many there are beside them. A product may be
- * joined with its sum here, where the processor can: the last bits are its own, as they are in a library of matrices.
+ * What a word gets depends on the words that its layers see, never on how many there are beside them. Between layers
+ * states and weights are bytes (Jacob et al. 2018). A product may be joined with its sum here, where the processor can:
+ * the last bits are its own, as they are in a library of matrices.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast")
@@ -15,39 +16,128 @@
 #define FOR_JOINED_PRODUCTS
 #endif
 
-enum { TILE = 16, ABREAST = 4, TAPS = 3 };
+enum { TILE = 16, ABREAST = 4, TAPS = 3, GROUP = 4 };
 
-/* One layer of matrices: weights in tiles of TILE outputs, (outputs / TILE, taps * inputs, TILE), and the bias of each
- * output. With `rectified`, what is below 0 becomes 0. */
+/* A word's state in steps of 0 to STEPS, and what a step is worth; as the states are, none is below 0. */
 typedef struct {
-    const float *weights, *bias;
+    const uint8_t *steps;
+    float worth;
+} Row;
+
+/* One layer: weights in tiles of TILE outputs, (outputs / TILE, taps * inputs / GROUP, TILE, GROUP), the worth of a weight
+ * of each output and its bias, or NULL. With `rectified`, what is below 0 becomes 0. */
+typedef struct {
+    const int8_t *weights;
+    const float *scale, *bias;
     int64_t taps, inputs, outputs;
     int rectified;
 } Layer;
 
+static inline int32_t four_of(const uint8_t *steps)
+{
+    int32_t four;
+    memcpy(&four, steps, sizeof four);
+    return four;
+}
+
+/* Steps and weights of at most 127 are whole numbers whose sums are exact, so that every processor finds the same ones. */
+#define LANES 4
+#define ON_PROCESSORS
+#define THROUGH through_anywhere
+#define ADDED(sums, steps, weights) added_anywhere(sums, steps, weights)
+typedef int32_t Sums __attribute__((vector_size(16), aligned(1)));
+static inline __attribute__((always_inline)) Sums added_anywhere(Sums sums, const uint8_t *steps, Sums weights)
+{
+    for (int at = 0; at < GROUP; at++) /* a byte of each lane, the lowest first */
+        sums += (weights << (24 - 8 * at) >> 24) * steps[at];
+    return sums;
+}
+#include "tagging_lanes.h"
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <immintrin.h>
 #define LANES 8
-#define ON_PROCESSORS FOR_JOINED_PRODUCTS
-#include "tagging_lanes.h" /* through8 */
-#ifdef SIXTEEN_LANES
+#define ON_PROCESSORS __attribute__((target("avx2,fma")))
+#define THROUGH through_pairs
+#define ADDED(sums, steps, weights) \
+    ((sums) + (Wholes)_mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi32(four_of(steps)), (__m256i)(weights)), \
+                                        _mm256_set1_epi16(1)))
+#include "tagging_lanes.h"
 #define LANES 16
-#define ON_PROCESSORS SIXTEEN_LANES
-#include "tagging_lanes.h" /* through16 */
+#define ON_PROCESSORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,fma")))
+#define THROUGH through_fours
+#define ADDED(sums, steps, weights) \
+    ((Wholes)_mm512_dpbusd_epi32((__m512i)(sums), _mm512_set1_epi32(four_of(steps)), (__m512i)(weights)))
+#include "tagging_lanes.h"
 #endif
 
 /* found (words, outputs), words a multiple of ABREAST. `rows`: for each word the inputs of each tap; a tap whose words
- * all lie beyond the text (`zeros`) adds nothing, as most do in a short text. `before` (words, outputs) is added to them,
- * or NULL; it may be `found`. The weights of all networks, 5 MB, lie in no near cache, and a short text uses each of them
- * once or twice: those of the next tile, or of the next layer, are asked for while a tile is added up. */
-static void through(const Layer *layer, const float *const *rows, int64_t words, const float *zeros, const float *before,
-                    float *found)
+ * all lie beyond the text adds nothing, as most do in a short text. `before` (words, outputs) is added, or NULL; it may
+ * be `found`. */
+static void through(const Layer *layer, const Row *rows, int64_t words, const float *before, float *found)
 {
-#ifdef SIXTEEN_LANES
-    if (layer->outputs % (2 * TILE) == 0 && has_sixteen_lanes()) {
-        through16(layer, rows, words, zeros, before, found);
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#ifndef KINDS /* of layers that may be used, all but the first only where the processor can: tests try each */
+#define KINDS 3
+#endif
+    if (KINDS > 2 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("x86-64-v4")) {
+        through_fours(layer, rows, words, before, found);
+        return;
+    }
+    if (KINDS > 1 && __builtin_cpu_supports("x86-64-v3")) {
+        through_pairs(layer, rows, words, before, found);
         return;
     }
 #endif
-    through8(layer, rows, words, zeros, before, found);
+    through_anywhere(layer, rows, words, before, found);
+}
+
+typedef int32_t Bits __attribute__((may_alias));
+
+/* steps (words, wide): each state as a share of its word's largest one; worth: of one step of each word. Floats from 0 on
+ * are ordered as their bits are, which are looked through many at a time. */
+FOR_JOINED_PRODUCTS static void in_steps(const float *state, int64_t words, int64_t wide, uint8_t *steps, float *worth)
+{
+    for (int64_t word = 0; word < words; word++, state += wide, steps += wide) {
+        const Bits *bits = (const Bits *)state;
+        int32_t highest = 0;
+        for (int64_t at = 0; at < wide; at++)
+            highest = bits[at] > highest ? bits[at] : highest;
+        float most;
+        memcpy(&most, &highest, sizeof most);
+        float each = most > 0 ? (float)LARGEST / most : 0;
+        for (int64_t at = 0; at < wide; at++)
+            steps[at] = (uint8_t)(int32_t)(state[at] * each + 0.5f);
+        worth[word] = most / (float)LARGEST;
+    }
+}
+
+typedef float Eight __attribute__((vector_size(8 * sizeof(float)), aligned(4)));
+
+/* found (words, wide): what is known of each word (words, inputs) through the entry (inputs, wide), in tiles. */
+FOR_JOINED_PRODUCTS static void enter(const float *known, const float *entry, const float *bias, int64_t words,
+                                      int64_t inputs, int64_t wide, float *found)
+{
+    for (int64_t tile = 0; tile < wide; tile += TILE)
+        for (int64_t word = 0; word < words; word += ABREAST) {
+            const float *own = known + word * inputs;
+            Eight low[ABREAST], high[ABREAST];
+            for (int of = 0; of < ABREAST; of++)
+                low[of] = *(const Eight *)(bias + tile), high[of] = *(const Eight *)(bias + tile + 8);
+            for (int64_t input = 0; input < inputs; input++) {
+                const float *weights = entry + input * wide + tile;
+                Eight left = *(const Eight *)weights, right = *(const Eight *)(weights + 8);
+                for (int of = 0; of < ABREAST; of++) {
+                    low[of] += left * own[of * inputs + input];
+                    high[of] += right * own[of * inputs + input];
+                }
+            }
+            float *of_word = found + word * wide + tile;
+            for (int of = 0; of < ABREAST; of++, of_word += wide)
+                for (int lane = 0; lane < 8; lane++) {
+                    of_word[lane] = larger(low[of][lane], 0);
+                    of_word[lane + 8] = larger(high[of][lane], 0);
+                }
+        }
 }
 
 /* The row of an n-gram: its CRC-32, half a byte at a time, by which the rows were learned (`clinical.text.seen`). */
@@ -122,73 +212,71 @@ FOR_JOINED_PRODUCTS static void know(const Tagger *net, const SeenWords *seen, c
 }
 
 /* rows: for each word the states `away` before it, its own, and `away` behind it; zeros beyond its text. */
-static void reach(const SeenWords *seen, const float *state, int64_t wide, int64_t away, const float *zeros,
-                  const float **rows)
+static void reach(const SeenWords *seen, const Row *own, int64_t away, Row zeros, Row *rows)
 {
     for (int64_t text = 0; text < seen->texts; text++) {
         int64_t first = seen->text_start[text], behind = seen->text_start[text + 1];
         for (int64_t word = first; word < behind; word++) {
-            *rows++ = word - away >= first ? state + (word - away) * wide : zeros;
-            *rows++ = state + word * wide;
-            *rows++ = word + away < behind ? state + (word + away) * wide : zeros;
+            *rows++ = word - away >= first ? own[word - away] : zeros;
+            *rows++ = own[word];
+            *rows++ = word + away < behind ? own[word + away] : zeros;
         }
     }
-}
-
-static void each_alone(const float *known, int64_t words, int64_t wide, const float **rows)
-{
-    for (int64_t word = 0; word < words; word++)
-        rows[word] = known + word * wide;
 }
 
 /* first, last, state (networks, words, hidden): see `TaggedText`. -1 where there is no memory. */
 int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last, float *state)
 {
     int64_t words = seen->words, wide = net->hidden, inputs = 2 * net->wide + net->told + 2 * net->between;
-    int64_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, most = inputs > wide ? inputs : wide;
-    int64_t letters = seen->start[words], every = words + (LONGEST - SHORTEST + 1) * (letters + 2 * words);
-    size_t numbers = (size_t)(filled * (inputs + 2 * wide) + most), pointers = (size_t)(filled * TAPS);
-    size_t rows_of_grams = (size_t)(every + words + 1);
-    float *memory = calloc(rows_of_grams * sizeof(int64_t) + pointers * sizeof(float *) + numbers * sizeof *memory
-                               + (size_t)letters + 2, 1);
-    if (!memory)
-        return -1;
-    int64_t *grams = (int64_t *)memory, *first_gram = grams + every;
-    const float **rows = (const float **)(first_gram + words + 1);
-    float *zeros = (float *)(rows + pointers), *known = zeros + most, *one = known + filled * inputs;
-    float *other = one + filled * wide;
-    read_grams(seen, net->buckets, (uint8_t *)(zeros + numbers), grams, first_gram);
+    int64_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, letters = seen->start[words];
+    int64_t every = words + (LONGEST - SHORTEST + 1) * (letters + 2 * words);
+    Heap heap = {NULL, 0};
+    int64_t *grams, *first_gram;
+    Row *own, *rows;
+    float *known, *one, *worth;
+    uint8_t *steps, *beyond, *bordered;
+    for (int made = 0; made < 2; made++) {
+        heap.used = 0;
+        grams = take(&heap, (size_t)every * sizeof *grams), first_gram = take(&heap, (size_t)(words + 1) * sizeof *grams);
+        own = take(&heap, (size_t)filled * sizeof *own), rows = take(&heap, (size_t)(filled * TAPS) * sizeof *rows);
+        known = take(&heap, (size_t)(filled * inputs) * sizeof *known);
+        one = take(&heap, (size_t)(filled * wide) * sizeof *one), worth = take(&heap, (size_t)filled * sizeof *worth);
+        steps = take(&heap, (size_t)(filled * wide)), beyond = take(&heap, (size_t)wide);
+        bordered = take(&heap, (size_t)letters + 2);
+        if (!made && !(heap.memory = calloc(heap.used + 1, 1)))
+            return -1;
+    }
+    Row zeros = {beyond, 0};
+    read_grams(seen, net->buckets, bordered, grams, first_gram);
     fetch_rows(net, grams, first_gram[words]);
     for (int64_t word = words * TAPS; word < filled * TAPS; word++)
         rows[word] = zeros;
     for (int64_t number = 0; number < net->networks; number++) {
-        Layer entry = {net->entry + number * inputs * wide, net->entry_bias + number * wide, 1, inputs, wide, 1};
         know(net, seen, grams, first_gram, number, known);
-        each_alone(known, filled, inputs, rows);
-        through(&entry, rows, filled, zeros, NULL, one);
-        for (int64_t depth = 0; depth < net->depth; depth++) {
+        enter(known, net->entry + number * inputs * wide, net->entry_bias + number * wide, filled, inputs, wide, one);
+        for (int64_t depth = 0; depth <= net->depth; depth++) {
+            in_steps(one, filled, wide, steps, worth);
+            for (int64_t word = 0; word < filled; word++)
+                own[word] = (Row){steps + word * wide, worth[word]};
+            if (depth == net->depth)
+                break;
             int64_t at = number * net->depth + depth;
-            Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_bias + at * wide, TAPS, wide, wide, 1};
-            reach(seen, one, wide, (int64_t)1 << depth, zeros, rows);
-            for (int64_t word = words * TAPS; word < filled * TAPS; word++)
-                rows[word] = zeros;
-            through(&layer, rows, filled, zeros, one, other);
-            float *swapped = one;
-            one = other;
-            other = swapped;
+            Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_scale + at * wide,
+                           net->layers_bias + at * wide, TAPS, wide, wide, 1};
+            reach(seen, own, (int64_t)1 << depth, zeros, rows);
+            through(&layer, rows, filled, one, one);
         }
-        const float *joint = net->joint + 2 * number * wide * wide;
-        Layer begins = {joint, net->joint_bias + number * wide, 1, wide, wide, 0};
-        Layer ends = {joint + wide * wide, NULL, 1, wide, wide, 0};
+        Layer begins = {net->joint + 2 * number * wide * wide, net->joint_scale + 2 * number * wide,
+                        net->joint_bias + number * wide, 1, wide, wide, 0};
+        Layer ends = {begins.weights + wide * wide, begins.scale + wide, NULL, 1, wide, wide, 0};
         size_t size = (size_t)(words * wide) * sizeof *first;
         int64_t place = number * words * wide;
-        each_alone(one, filled, wide, rows);
         memcpy(state + place, one, size);
-        through(&begins, rows, filled, zeros, NULL, other);
-        memcpy(first + place, other, size);
-        through(&ends, rows, filled, zeros, NULL, other);
-        memcpy(last + place, other, size);
+        through(&begins, own, filled, NULL, one);
+        memcpy(first + place, one, size);
+        through(&ends, own, filled, NULL, one);
+        memcpy(last + place, one, size);
     }
-    free(memory);
+    free(heap.memory);
     return 0;
 }

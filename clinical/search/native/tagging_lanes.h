@@ -1,65 +1,53 @@
-/* A layer of the tagger in vectors of so many LANES: `tagging.c` includes this file once for each number of them. */
+/* A layer of the tagger in vectors of so many LANES: `tagging.c` includes this file once for each kind of processor,
+ * with the name of the function (THROUGH), its processors (ON_PROCESSORS), and ADDED(sums, steps, weights), which adds to
+ * each sum the products of four steps and the four weights of its lane. */
 
+#define Wholes WITH_LANES(Wholes)
 #define Lanes WITH_LANES(Lanes)
-#define put WITH_LANES(put)
+typedef int32_t Wholes __attribute__((vector_size(LANES * sizeof(int32_t)), aligned(1)));
 typedef float Lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4)));
 
-static inline __attribute__((always_inline)) void put(float *found, const float *before, Lanes sum, Lanes bias,
-                                                      int rectified)
-{
-    sum += bias;
-    if (rectified)
-        for (int lane = 0; lane < LANES; lane++)
-            sum[lane] = sum[lane] > 0 ? sum[lane] : 0;
-    if (before)
-        sum += *(const Lanes *)before;
-    *(Lanes *)found = sum;
-}
-
-ON_PROCESSORS static void WITH_LANES(through)(const Layer *layer, const float *const *rows, int64_t words,
-                                              const float *zeros, const float *before, float *found)
+ON_PROCESSORS static void THROUGH(const Layer *layer, const Row *rows, int64_t words, const float *before, float *found)
 {
     int64_t taps = layer->taps, inputs = layer->inputs, wide = layer->outputs;
-    int64_t size = taps * inputs * TILE, tiles = 2 * LANES / TILE; /* of weights, and of them at a time */
-    int64_t upper = tiles == 1 ? LANES : size;                     /* where the weights of the upper outputs are */
-    for (int64_t tile = 0; tile < wide; tile += 2 * LANES) {
-        Lanes none = {0}, low = layer->bias ? *(const Lanes *)(layer->bias + tile) : none;
-        Lanes high = layer->bias ? *(const Lanes *)(layer->bias + tile + LANES) : none;
+    for (int64_t tile = 0; tile < wide; tile += LANES) {
+        Lanes none = {0}, scale = *(const Lanes *)(layer->scale + tile);
+        Lanes bias = layer->bias ? *(const Lanes *)(layer->bias + tile) : none;
+        const int8_t *first = layer->weights + tile / TILE * TILE * taps * inputs + tile % TILE * GROUP;
         for (int64_t word = 0; word < words; word += ABREAST) {
-            const float *own = layer->weights + tile * taps * inputs;
-            Lanes a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0};
-            for (int64_t tap = 0; tap < taps; tap++) {
-                const float *one = rows[word * taps + tap], *two = rows[(word + 1) * taps + tap];
-                const float *three = rows[(word + 2) * taps + tap], *four = rows[(word + 3) * taps + tap];
-                if (one == zeros && two == zeros && three == zeros && four == zeros) {
-                    own += inputs * TILE;
-                    continue;
+            const int8_t *own = first;
+            Lanes sum[ABREAST] = {{0}};
+            for (int64_t tap = 0; tap < taps; tap++, own += inputs * TILE) {
+                const Row *one = rows + word * taps + tap, *two = one + taps, *three = two + taps, *four = three + taps;
+                if (one->worth + two->worth + three->worth + four->worth == 0)
+                    continue; /* all beyond the text */
+                Wholes a = {0}, b = {0}, c = {0}, d = {0};
+                for (int64_t at = 0; at < inputs; at += GROUP) {
+                    Wholes weights = *(const Wholes *)(own + at * TILE);
+                    a = ADDED(a, one->steps + at, weights);
+                    b = ADDED(b, two->steps + at, weights);
+                    c = ADDED(c, three->steps + at, weights);
+                    d = ADDED(d, four->steps + at, weights);
                 }
-                for (int64_t input = 0; input < inputs; input++, own += TILE) {
-                    for (int64_t ahead = tiles; ahead < 2 * tiles; ahead++)
-                        __builtin_prefetch(own + ahead * size);
-                    Lanes left = *(const Lanes *)own, right = *(const Lanes *)(own + upper);
-                    a += left * one[input], b += right * one[input];
-                    c += left * two[input], d += right * two[input];
-                    e += left * three[input], f += right * three[input];
-                    g += left * four[input], h += right * four[input];
-                }
+                sum[0] += __builtin_convertvector(a, Lanes) * one->worth;
+                sum[1] += __builtin_convertvector(b, Lanes) * two->worth;
+                sum[2] += __builtin_convertvector(c, Lanes) * three->worth;
+                sum[3] += __builtin_convertvector(d, Lanes) * four->worth;
             }
-            int64_t at = word * wide + tile;
-            const float *old = before ? before + at : NULL;
-            put(found + at, old, a, low, layer->rectified);
-            put(found + at + LANES, old ? old + LANES : NULL, b, high, layer->rectified);
-            put(found + at + wide, old ? old + wide : NULL, c, low, layer->rectified);
-            put(found + at + wide + LANES, old ? old + wide + LANES : NULL, d, high, layer->rectified);
-            put(found + at + 2 * wide, old ? old + 2 * wide : NULL, e, low, layer->rectified);
-            put(found + at + 2 * wide + LANES, old ? old + 2 * wide + LANES : NULL, f, high, layer->rectified);
-            put(found + at + 3 * wide, old ? old + 3 * wide : NULL, g, low, layer->rectified);
-            put(found + at + 3 * wide + LANES, old ? old + 3 * wide + LANES : NULL, h, high, layer->rectified);
+            for (int64_t of = 0, at = word * wide + tile; of < ABREAST; of++, at += wide) {
+                Lanes whole = sum[of] * scale + bias;
+                if (layer->rectified)
+                    for (int lane = 0; lane < LANES; lane++)
+                        whole[lane] = whole[lane] > 0 ? whole[lane] : 0;
+                *(Lanes *)(found + at) = before ? whole + *(const Lanes *)(before + at) : whole;
+            }
         }
     }
 }
 
+#undef Wholes
 #undef Lanes
-#undef put
 #undef LANES
 #undef ON_PROCESSORS
+#undef THROUGH
+#undef ADDED

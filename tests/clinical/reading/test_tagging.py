@@ -1,12 +1,16 @@
 """The compiled loops read a text as the tagger's own matrices do."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from clinical.claims import Reading, Tagger, tagger
 from clinical.reading.tagging import CompiledTagger, compiled
+from clinical.search.native import compiled as native
+from clinical.search.native import tagged
+from clinical.search.native.library import compile_into
 
 TEXTS = [
     ";",
@@ -34,6 +38,22 @@ def test_words_have_the_states_and_shares_that_numpy_gives(quick: Tagger, text: 
         assert expected.shape[1] == words
         np.testing.assert_allclose(getattr(own, name), expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(own.marks, plain.marks, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kinds", [1, 2])
+def test_every_kind_of_processor_finds_the_same(
+    quick: Tagger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kinds: int
+) -> None:
+    """With the layers for any processor, and with those for one of the last ten years."""
+    reading = Reading.of(TEXTS[3])
+    here = quick.read(reading.seen, reading.columns)
+    compile_into(tmp_path / "loops.so", f"-DKINDS={kinds}")
+    monkeypatch.setattr(native, "LIBRARY", tmp_path / "loops.so")
+    others = native.loops.__wrapped__()
+    monkeypatch.setattr(tagged, "loops", lambda: others)
+    there = quick.read(reading.seen, reading.columns)
+    for name in ("first", "last", "state"):
+        np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-4, atol=1e-5)
 
 
 def test_a_word_far_from_another_does_not_depend_on_it(quick: Tagger) -> None:
