@@ -251,7 +251,7 @@ class Reading(SourceText):
         and carries meaning. A trigger may stand within the span. Two look-ups; the text is read once."""
         tokens = self.tokens_in(start, end)
         section = self.section(start)
-        if not tokens:
+        if not tokens or (section is None and not self.triggers):  # as in most searches
             return Claim(section=section)
         known = self._governed
         head = head_of(self, known, tokens[0], tokens[-1])

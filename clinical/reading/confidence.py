@@ -54,9 +54,6 @@ beside "OTC"); `everyday`: a code that texts speak of often (`clinical.icd.Code`
 (`clinical.search.Suggester`); `doubt`: the tagger's probability of another claim (`clinical.claims.Claim`); `begun`:
 the text is a wording by itself that stops within a word, as a search field gets it ("Hypok")."""
 _PLAIN, _BEGUN, _VERBATIM, _CHANCE, _DOUBT = map(COLUMNS.index, ("plain", "begun", "verbatim", "chance", "doubt"))
-_TOLD: Final = ("symptom", "small", "verbatim", "unspecified", "logit")
-"""Columns on a mention of which those on the text are made."""
-_TOLD_AT: Final = [COLUMNS.index(name) for name in _TOLD]
 GUESSED: Final = 4
 LIKELY: Final = 0.25
 """Probability of the ranking model from which a disease counts as named."""
@@ -79,26 +76,23 @@ def columns(
         _row(draft, own, hits.at(slice(*bounds)), wordings, traits, experience)
         for own, bounds in zip(spelled, pairwise(starts), strict=True)
     ]
-    found = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
-    for number, row in enumerate(rows):
-        found[number, : len(OF_MENTION)] = [row[name] for name in OF_MENTION]
-    of = dict(zip(_TOLD, found[:, _TOLD_AT].T, strict=True))
-    explained = of["symptom"] * text["disease"]
-    together: dict[str, Any] = {
-        "plain": draft.plain,
-        "lower": of["small"] + draft.reading.text.islower() > 0,
-        "mentions": text["mentions"],
-        "length": log1p(len(draft.reading.text)),
-        "prose": text["prose"],
-        "explained": explained,
-        "explained_in_prose": explained * text["prose"],
-        "verbatim_open": of["verbatim"] * of["unspecified"],
-        "logit_in_prose": of["logit"] * text["prose"],
-        "begun": draft.begun,
-    }
-    for number, name in enumerate(OF_TEXT, len(OF_MENTION)):
-        found[:, number] = together[name]
-    return first, found
+    lower, length = draft.reading.text.islower(), log1p(len(draft.reading.text))
+    for row in rows:
+        explained = row["symptom"] * text["disease"]
+        row |= {
+            "plain": draft.plain,
+            "lower": row["small"] or lower,
+            "mentions": text["mentions"],
+            "length": length,
+            "prose": text["prose"],
+            "explained": explained,
+            "explained_in_prose": explained * text["prose"],
+            "verbatim_open": row["verbatim"] * row["unspecified"],
+            "logit_in_prose": row["logit"] * text["prose"],
+            "begun": draft.begun,
+        }
+    found = np.array([[row[name] for name in COLUMNS] for row in rows], dtype=np.float32)
+    return first, found.reshape(-1, len(COLUMNS))
 
 
 def _of_text(

@@ -73,9 +73,7 @@ class Rewriter:
         more += [(other, n) for n in worth if (other := self._numerals.exchanged(parts[n], written[n]))]
         dated = [_dated(spots[number]) for number in worth]
         more += [(said, n) for n, said in zip(worth, dated, strict=True) if said != parts[n]]
-        known = [
-            words(said, folds) if said != parts[n] else written[n] for n, said in zip(worth, dated, strict=True)
-        ]
+        known = [words(said, folds) if said != parts[n] else written[n] for n, said in zip(worth, dated, strict=True)]
         others = [one._replace(part=worth[one.part]) for one in self._others(dated, known)]
         sited = [Other(f"{spot.part.text} {spot.site}", number, 1.0) for number, spot in enumerate(spots) if spot.site]
         others += sited

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,11 @@ class CompiledTagger(Tagger):
     within a few of the last bits: sums are added up in another order."""
 
     def __init__(self, one: Tagger) -> None:
-        super().__init__(**{each.name: getattr(one, each.name) for each in fields(one)})
-        stepped = one.in_bytes._asdict()
-        own = TaggingWeights(*(stepped.get(name, getattr(one, name, None)) for name in TaggingWeights._fields))
-        object.__setattr__(self, "_tagging", Tagging(own))
+        own: dict[str, Any] = {each.name: getattr(one, each.name) for each in fields(one)}
+        super().__init__(**own)
+        own |= one.in_bytes._asdict()
+        weights = TaggingWeights(**{name: own[name] for name in TaggingWeights._fields})
+        object.__setattr__(self, "_tagging", Tagging(weights))
 
     _tagging: Tagging
 

@@ -46,7 +46,8 @@ def is_current(library: Path) -> bool:
 
 
 def compile_into(library: Path, *flags: str) -> None:
-    """Compile the sources, with further flags. Raises Unwritable, OSError without a compiler, SubprocessError where the compiler fails.
+    """Compile the sources, with further flags. Raises Unwritable, OSError without a compiler, SubprocessError where the
+    compiler fails.
 
     Processes that do it at the same time do not meet: each writes a file of its own and puts it in place.
     """
