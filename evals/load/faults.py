@@ -429,13 +429,13 @@ def _rows(there: Deployed) -> Iterator[Row]:
 # --- measurements ---------------------------------------------------------------------------------------------------
 
 
-def killed(catalog: Path, rounds: int, only: str = "") -> Iterator[Row]:
+def killed(catalog: Path, rounds: int, only: str | None) -> Iterator[Row]:
     """Each of the four servers (those whose name begins with `only`) is killed in turn and started again, so many
     rounds."""
     with deployed(catalog, gets_may_be_refused=False) as there:
         with loaded(there) as further:
             for _ in range(rounds):
-                for server in (one for one in there.servers if one.name.startswith(only)):
+                for server in (one for one in there.servers if one.name.startswith(only or "")):
                     further()
                     server.kill()
                     further()

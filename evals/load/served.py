@@ -107,10 +107,15 @@ def rows_of(name: str, entry: LoadEntry) -> list[Row]:
 # --- the text API ---------------------------------------------------------------------------------------------------
 
 
-def streams(catalog: Path, number: int, workers: int = 1, seconds: float = 10.0) -> Iterator[Row]:
-    """`number` streams that begin within ten seconds over a model that takes `seconds` a call, and go on to their end
+def streams(catalog: Path, numbers: Sequence[int], workers: int, model_seconds: float) -> Iterator[Row]:
+    """So many streams that begin within ten seconds over a model that takes so long a call, and go on to their end
     while others begin; then the calls that are left at the model when all callers have left."""
     texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
+    for number in numbers:
+        yield from _streams(catalog, texts, number, workers, model_seconds)
+
+
+def _streams(catalog: Path, texts: Sequence[str], number: int, workers: int, seconds: float) -> Iterator[Row]:
     with rigs.model_server(seconds) as model:
         given = {"LLM_BASE_URL": f"{model}/v1", "LLM_CONCURRENCY": str(2 * number), "LLM_QUEUE": str(number)}
         with rigs.text_api(catalog, workers, given) as api:

@@ -52,6 +52,14 @@ ROUNDS: Final = 5
 LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 
 
+def measured(catalog: Path, workers: int, seconds: float, earlier: Path | None) -> Iterator[Row]:
+    """All of it; the memory of a second year where an artifact of one is named."""
+    yield from in_process(catalog)
+    if earlier is not None:
+        yield from second_year(catalog, earlier)
+    yield from over_http(catalog, workers, seconds)
+
+
 def in_process(catalog: Path) -> Iterator[Row]:
     """Milliseconds of a call without HTTP, median: `$expand` with a filter, `$lookup`, `$validate-code`."""
     systems = Systems([Year.of(SearchIndex.load(catalog))])
