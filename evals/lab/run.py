@@ -27,10 +27,9 @@ from clinical.errors import SettingError
 from clinical.search import Manifest
 from evals.command import main_of
 from evals.lab.artifact import Lab
-from evals.lab.sizes import Sizes, sizes_of
+from evals.lab.pages import NOTEBOOKS, Sizes, save_html, save_pictures, sizes_of, write_page
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-NOTEBOOKS: Final = ROOT / "notebooks"
+ROOT: Final = NOTEBOOKS.parent
 REPORTS: Final = ROOT / "var" / "reports"
 SMALL: Final = Sizes()
 ALONE: Final = ("09_speed",)
@@ -67,8 +66,6 @@ def command(
 ) -> int:
     """Run what is asked for; 0, 1 where a notebook failed, 2 for input that cannot be used."""
     if docs is not None:
-        from evals.lab.pages import write_page
-
         print(write_page(_chosen(only), out, docs, smaller))
         return 0
     if named["catalog"] is None:
@@ -210,8 +207,6 @@ def _run_one(job: NotebookRun) -> tuple[str, float]:
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillException
-
-    from evals.lab.pages import save_html, save_pictures
 
     start = time.perf_counter()
     executed = job.out / job.notebook.name
