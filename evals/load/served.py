@@ -82,8 +82,8 @@ def run(
 
 
 def _entry(stats: Mapping[str, Any]) -> LoadEntry:
-    times, counts = (list(map(float, column)) for column in zip(*stats["response_times"].items(), strict=True))
-    below = np.quantile(times, (0.5, 0.99), method="inverted_cdf", weights=counts)
+    times = np.array([(float(ms), count) for ms, count in stats["response_times"].items()] or [(0.0, 1)])
+    below = np.quantile(times[:, 0], (0.5, 0.99), method="inverted_cdf", weights=times[:, 1])
     took = max(1e-9, stats["last_request_timestamp"] - stats["start_time"])
     found = (stats["num_requests"], stats["num_failures"], stats["num_requests"] / took)
     return LoadEntry(*found, *below.tolist())
@@ -131,10 +131,8 @@ def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
     texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
     with rigs.text_api(catalog, workers) as api:
         alone = rigs.first_codes_ms(api, texts[:20] + texts)[20:]
-        for percent in (50, 99):
-            yield from row(
-                f"p{percent}_ms", "first codes, one caller", len(alone), float(np.percentile(alone, percent))
-            )
+        for of in (50, 99):
+            yield from row(f"p{of}_ms", "first codes, one caller", len(alone), float(np.percentile(alone, of)))
         before = api.cpu_seconds()
         found = run(["Streams"], {"api": api.base, "key": api.key, "texts": texts}, 16, 16, seconds)["stream"]
         of = f"tier 1, {workers} workers"
