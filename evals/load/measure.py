@@ -33,7 +33,7 @@ from clinical.settings import ROOT
 from evals.command import JSON, main_of
 from evals.load import batch, bench, faults, hostile, moves, served, slow_texts, terminology
 from evals.load.servers import NotStarted, free_port, over_family
-from evals.measures.results import MeasuredResult, Row, printed, row
+from evals.measures.results import MeasuredResult, Row, percentiles, printed, row
 
 GREETING = "Befund is up."
 START_SECONDS, REST_SECONDS, STOP_SECONDS = 900.0, 3.0, 30.0
@@ -86,8 +86,7 @@ def tiers(catalog: Path, count: int) -> Iterator[Row]:
         return [await one(text) for text in bench.notes(index.catalog, count)]
 
     for tier, times in zip((2, 3), np.array(asyncio.run(every())[10:]).T, strict=True):
-        for percent in (50, 95):
-            yield from row(f"own_p{percent}_ms", f"tier {tier}", len(times), float(np.percentile(times, percent)))
+        yield from percentiles("own_p{}_ms", f"tier {tier}", times, (50, 95))
 
 
 def artifact(catalog: Path) -> Iterator[Row]:

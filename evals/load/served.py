@@ -30,7 +30,7 @@ from evals.load import rigs, terminology
 from evals.load.bench import notes
 from evals.load.rigs import Filled, ServedUnderLoad
 from evals.load.servers import processor_seconds
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 
 USERS: Final = Path(__file__).with_name("users.py")
 CLIENTS: Final = 8
@@ -131,8 +131,7 @@ def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
     texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
     with rigs.text_api(catalog, workers) as api:
         alone = rigs.first_codes_ms(api, texts[:20] + texts)[20:]
-        for of in (50, 99):
-            yield from row(f"p{of}_ms", "first codes, one caller", len(alone), float(np.percentile(alone, of)))
+        yield from percentiles("p{}_ms", "first codes, one caller", alone)
         before = api.cpu_seconds()
         found = run(["Streams"], {"api": api.base, "key": api.key, "texts": texts}, 16, 16, seconds)["stream"]
         of = f"tier 1, {workers} workers"

@@ -18,7 +18,6 @@ from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
-import numpy as np
 
 import bentos.terminology as fhir
 from bentos.terminology import SYSTEM, Inputs, Systems, Year
@@ -29,7 +28,7 @@ from evals.load.bare import LENGTH
 from evals.load.bench import fresh_load
 from evals.load.rigs import ServedUnderLoad
 from evals.load.servers import answers, environment_with, free_port, running
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 
 BASE: Final = "/api/fhir/r4"
 CLIENTS: Final = 10
@@ -79,8 +78,7 @@ def in_process(catalog: Path) -> Iterator[Row]:
             began = time.perf_counter()
             call(turn)
             spent.append(1_000 * (time.perf_counter() - began))
-        for percent in (50, 99):
-            yield from row(f"ms_p{percent}", name, CODES, float(np.percentile(spent[20:], percent)))
+        yield from percentiles("ms_p{}", name, spent[20:])
 
 
 def over_http(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
@@ -139,10 +137,7 @@ def _suggested(api: ServedUnderLoad) -> Iterator[Row]:
             began = time.perf_counter()
             client.post("/api/codes/suggest", json={"text": typed}).raise_for_status()
             spent.append(1_000 * (time.perf_counter() - began))
-    for percent in (50, 99):
-        yield from row(
-            f"ms_p{percent}", "suggest, one caller", len(spent) - 20, float(np.percentile(spent[20:], percent))
-        )
+    yield from percentiles("ms_p{}", "suggest, one caller", spent[20:])
 
 
 def _get(path: str, head: str, **parameters: str) -> bytes:
