@@ -34,18 +34,8 @@ BASE: Final = "/api/fhir/r4"
 CLIENTS: Final = 10
 CODES: Final = 200
 TYPED: Final = (
-    "diab",
-    "herz",
-    "bluthochdr",
-    "rücken",
-    "copd",
-    "depr",
-    "gicht",
-    "asthma",
-    "schwindel",
-    "neph",
-    "insuff",
-)
+    "diab", "herz", "bluthochdr", "rücken", "copd", "depr", "gicht", "asthma", "schwindel", "neph", "insuff",
+)  # fmt: skip
 ALL: Final = f"{SYSTEM}?fhir_vs"
 ROUNDS: Final = 5
 LAST_CHUNK: Final = b"\r\n0\r\n\r\n"

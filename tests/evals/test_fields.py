@@ -157,3 +157,15 @@ def test_every_file_has_its_layouts_and_a_seed_always_gives_the_same_letters():
     assert made != letters(LAYOUTS * len(FILES), 8)
     assert len({letter.layout.partition("/")[0] for letter in made}) == LAYOUTS * len(FILES)
     assert [one.text for one in letters(1, 7, (FILES[0],))] == [made[0].text]
+
+
+def test_what_was_drawn_stands_in_the_letter():
+    made = letters(2 * LAYOUTS * len(FILES))
+    assert len(made) == 160
+    for letter in made:
+        plain = " ".join(letter.text.split())
+        assert letter.truth["patient"]["nachname"] in plain
+        assert letter.truth["patient"]["vorname"] in plain
+        assert "{" not in letter.text
+        assert "[[" not in letter.text
+        assert None not in letter.truth["patient"].values()
