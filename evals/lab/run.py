@@ -171,20 +171,15 @@ def run(
 def _done(jobs: Sequence[NotebookRun], at_once: int) -> Iterator[tuple[NotebookRun, str, float]]:
     """The run, what went wrong, seconds; each as it ends. In processes of their own: a kernel is stopped by Ctrl-C only
     where it was started from a main thread."""
-    together = [job for job in jobs if job.notebook.stem not in ALONE] if at_once > 1 else []
-    if len(together) > 1:
-        pool = ProcessPoolExecutor(at_once, mp_context=get_context("spawn"))
+    alone = [job for job in jobs if job.notebook.stem in ALONE]
+    for some, most in (([job for job in jobs if job not in alone], at_once), (alone, 1)):
+        pool = ProcessPoolExecutor(most, mp_context=get_context("spawn"))
         try:
-            running = {pool.submit(_run_one, job): job for job in together}
+            running = {pool.submit(_run_one, job): job for job in some}
             for future in as_completed(running):
                 yield running[future], *future.result()
         finally:
             pool.shutdown(cancel_futures=True)
-    else:
-        together = []
-    for job in jobs:
-        if job not in together:
-            yield job, *_run_one(job)
 
 
 def _quiet(at_once: int) -> None:
