@@ -10,13 +10,15 @@ letters` asks it too (`--write-prompts DIR`, then `--answers DIR`): there the fi
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from clinical.errors import ModelUnavailable, SettingError
 from clinical.listed import read_listed
@@ -87,56 +89,92 @@ class ModelInFront:
         return await self._model.health()
 
 
+class AnswerFile:
+    """Answers kept in a file as they come: a line of JSON for each, under the hash of its question, without a question.
+
+    The first line, `about`, says whose answers they are. A line that was torn where a run was cut is lost.
+    """
+
+    def __init__(self, file: Path, about: Mapping[str, Any], *, begun_anew: bool = False) -> None:
+        """`begun_anew`: a file with the answers of somebody else is emptied, and else refused with a SettingError."""
+        self.known = dict[str, Any]()
+        lines = file.read_text("utf-8").split("\n") if file.is_file() else []
+        head = json.dumps(dict(about), sort_keys=True)
+        if lines and lines[0] != head:
+            if not begun_anew:
+                found = f"{file} holds the answers of {lines[0]:.200}"
+                raise SettingError(found, head, "name another folder, one for each model and way of asking it")
+            lines = []
+        for line in lines[1:]:
+            with suppress(ValueError, TypeError):
+                name, *answer = json.loads(line)
+                self.known[name] = answer
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file.open("a" if lines else "w", encoding="utf-8")
+        if not lines:
+            self._file.write(head + "\n")
+        elif lines[-1]:
+            self._file.write("\n")
+
+    def keep(self, question: str, *answer: Any) -> None:
+        """One answer; from a thread that waited while the file was closed, nothing."""
+        self.known[question] = answer
+        if not self._file.closed:
+            self._file.write(json.dumps([question, *answer], ensure_ascii=False) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
 class KeptModel(ModelInFront):
     """A LanguageModel whose answers are kept in a file as they come, with tokens and seconds; a question that has its
-    answer there is not asked again. Calls that failed and empty answers are.
-
-    The file holds a line for each answer, under the hash of its question: no question, but a model's words, which may
-    repeat its text. Its first line, `about`, says whose answers they are.
+    answer there is not asked again. Calls that failed and empty answers are. A model's words may repeat its text.
     """
 
     def __init__(self, model: LanguageModel, file: Path, about: Mapping[str, Any]) -> None:
         """Raises SettingError where the file holds the answers of another model, or of this one asked otherwise."""
         super().__init__(model)
-        self._known = dict[str, TimedCompletion]()
-        lines = file.read_text("utf-8").split("\n") if file.is_file() else []
-        head = json.dumps(dict(about), sort_keys=True)
-        if lines and lines[0] != head:
-            found = f"{file} holds the answers of {lines[0]:.200}"
-            raise SettingError(found, head, "name another folder, one for each model and way of asking it")
-        for line in lines[1:]:
-            try:
-                name, *answer = json.loads(line)
-                self._known[name] = TimedCompletion(*answer)
-            except (ValueError, TypeError):
-                continue
-        self.kept = len(self._known)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        self._file = file.open("a", encoding="utf-8")
-        if not lines:
-            self._file.write(head + "\n")
-        elif lines[-1]:  # torn where the run was cut
-            self._file.write("\n")
+        self._answers = AnswerFile(file, about)
+        self.kept = len(self._answers.known)
 
     async def complete(self, messages: Sequence[Message], *, schema: JsonSchema | None, limits: Limits) -> Completion:
         """The kept answer to exactly this question under these limits, or the model's."""
         asked = f"{prompt_of(messages, schema)}\n### {limits.max_tokens} tokens, temperature {limits.temperature}"
-        if (known := self._known.get(name := named(asked))) is not None:
-            return known
+        if (known := self._answers.known.get(name := named(asked))) is not None:
+            return TimedCompletion(*known)
         began = time.perf_counter()
         said = await self._model.complete(messages, schema=schema, limits=limits)
         took = round(time.perf_counter() - began, 4)
         answer = TimedCompletion(said.text, said.tokens_in, said.tokens_out, said.truncated, took)
         if said.text.strip():
-            self._known[name] = answer
-            row = [name, answer.text, answer.tokens_in, answer.tokens_out, answer.truncated, answer.seconds]
-            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            self._file.flush()
+            self._answers.keep(name, *astuple(answer))
         return answer
 
     def close(self) -> None:
         """End the file."""
-        self._file.close()
+        self._answers.close()
+
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+async def gathered(
+    work: Callable[[Item], Awaitable[Found]], items: Sequence[Item], at_once: int, bar: Any
+) -> list[Found]:
+    """The work on every item, so many at once, in the order of the items."""
+    room = asyncio.Semaphore(at_once)
+
+    async def one(item: Item) -> Found:
+        async with room:
+            found = await work(item)
+        bar.update()
+        return found
+
+    with bar:
+        return list(await asyncio.gather(*map(one, items)))
 
 
 def named(asked: str) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.lab.pages import page, read_records
-from evals.lab.sizes import declared
+from evals.lab.pages import declared, page, read_records
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

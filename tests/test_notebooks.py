@@ -20,8 +20,7 @@ from matplotlib.figure import Figure
 
 from evals.lab import Lab
 from evals.lab import run as notebooks
-from evals.lab.pages import read_records
-from evals.lab.sizes import Sizes, declared_sizes
+from evals.lab.pages import Sizes, declared_sizes, read_records
 from evals.report import plots
 from tests.serving import free_port, wait_until
 

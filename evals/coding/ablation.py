@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from catalog_build.official import Source, Synonym
@@ -69,11 +70,9 @@ def _reciprocal(some: Candidates) -> Vectors:
     of = np.repeat(np.arange(len(some.first)), np.diff(some.first, append=len(some.codes)))
     for name in JOINED:
         values = some.column(name)
-        order = np.lexsort((-values, of))
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order)) - some.first[of]
+        rank = pd.Series(-values).groupby(of).rank("first").to_numpy()
         missed = name.endswith("bm25") & (values <= 0)
-        total += np.where(missed, 0, 1 / (DAMPING + 1 + place)).astype(np.float32)
+        total += np.where(missed, 0, 1 / (DAMPING + rank)).astype(np.float32)
     return total
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 import click
-import numpy as np
 
 from clinical.command_line import PATH, paragraphs
 from clinical.reading import SearchIndex
@@ -23,7 +22,7 @@ from evals.command import CATALOG, JSON, main_of
 from evals.data.cards import read_dataset
 from evals.data.examples import Example
 from evals.measures.intervals import mean, share
-from evals.measures.results import ALL, MeasuredResult, Row, printed, row
+from evals.measures.results import ALL, MeasuredResult, Row, percentiles, printed, row
 
 CUTS: Final = (3, 4, 5, 6, 8, 12)
 SHOWN: Final = 8
@@ -66,5 +65,4 @@ def rows_of(suggester: Suggester, examples: Sequence[Example], cuts: Sequence[in
         yield from row(f"in_{SHOWN}", name, len(ranks), share(sum(rank > 0 for rank in ranks), len(ranks)))
         yield from row("in_3", name, len(ranks), share(sum(0 < rank <= 3 for rank in ranks), len(ranks)))
         yield from row(f"mrr_{SHOWN}", name, len(ranks), mean([1 / rank if rank else 0.0 for rank in ranks]))
-    for percent in (50, 99):
-        yield from row(f"milliseconds_p{percent}", "calls", len(spent), float(np.percentile(spent, percent)))
+    yield from percentiles("milliseconds_p{}", "calls", spent)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -33,6 +33,7 @@ from clinical.reading import TOGETHER, Candidate, SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from evals.coding.costs import Coded, coded, codes_of
+from evals.exchange import AnswerFile
 from evals.rules_model import RulesModel
 
 LIMIT = 10
@@ -239,42 +240,16 @@ def journalled(
 ) -> Iterator[tuple[Coded, ...] | None]:
     """The answers to the queries in their order; those of the journal are not asked for again. Each is kept when it
     comes, not when its turn does."""
-    before = _read(path, about)
-    known, one_at_a_time = before or {}, threading.Lock()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a" if before is not None else "w", encoding="utf-8") as file:
-        if before is None:
-            file.write(json.dumps(dict(about), sort_keys=True))
-        file.write("\n")  # ends a line that was torn
+    kept, one_at_a_time = AnswerFile(path, about, begun_anew=True), threading.Lock()
 
-        def answer(query: str) -> tuple[Coded, ...] | None:
-            name = hashlib.sha256(query.encode()).hexdigest()
-            if name not in known:
-                found = target.ask(query)
-                if found is None:
-                    return None
-                with one_at_a_time:
-                    known[name] = found
-                    if not file.closed:  # who waited while the measurement was stopped
-                        file.write(json.dumps([name, found]) + "\n")
-                        file.flush()
-            return known[name]
+    def answer(query: str) -> tuple[Coded, ...] | None:
+        name = hashlib.sha256(query.encode()).hexdigest()
+        if name not in kept.known:
+            if (found := target.ask(query)) is None:
+                return None
+            with one_at_a_time:
+                kept.keep(name, found)
+        return tuple(Coded(*row) for row in kept.known[name][0])
 
+    with closing(kept):
         yield from in_order(answer, queries, concurrency)
-
-
-def _read(path: Path, about: Mapping[str, str]) -> dict[str, tuple[Coded, ...]] | None:
-    """Answers by the hash of their query; None where there is no journal of this target. A torn last line is lost."""
-    if not path.is_file():
-        return None
-    lines = path.read_text(encoding="utf-8").split("\n")
-    if lines[0] != json.dumps(dict(about), sort_keys=True):
-        return None
-    found: dict[str, tuple[Coded, ...]] = {}
-    for line in lines[1:]:
-        try:
-            name, rows = json.loads(line)
-            found[name] = tuple(Coded(*row) for row in rows)
-        except (ValueError, TypeError):
-            continue
-    return found

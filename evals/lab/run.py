@@ -27,10 +27,9 @@ from clinical.errors import SettingError
 from clinical.search import Manifest
 from evals.command import main_of
 from evals.lab.artifact import Lab
-from evals.lab.sizes import Sizes, sizes_of
+from evals.lab.pages import NOTEBOOKS, Sizes, save_html, save_pictures, sizes_of, write_page
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-NOTEBOOKS: Final = ROOT / "notebooks"
+ROOT: Final = NOTEBOOKS.parent
 REPORTS: Final = ROOT / "var" / "reports"
 SMALL: Final = Sizes()
 ALONE: Final = ("09_speed",)
@@ -67,8 +66,6 @@ def command(
 ) -> int:
     """Run what is asked for; 0, 1 where a notebook failed, 2 for input that cannot be used."""
     if docs is not None:
-        from evals.lab.pages import write_page
-
         print(write_page(_chosen(only), out, docs, smaller))
         return 0
     if named["catalog"] is None:
@@ -174,20 +171,15 @@ def run(
 def _done(jobs: Sequence[NotebookRun], at_once: int) -> Iterator[tuple[NotebookRun, str, float]]:
     """The run, what went wrong, seconds; each as it ends. In processes of their own: a kernel is stopped by Ctrl-C only
     where it was started from a main thread."""
-    together = [job for job in jobs if job.notebook.stem not in ALONE] if at_once > 1 else []
-    if len(together) > 1:
-        pool = ProcessPoolExecutor(at_once, mp_context=get_context("spawn"))
+    alone = [job for job in jobs if job.notebook.stem in ALONE]
+    for some, most in (([job for job in jobs if job not in alone], at_once), (alone, 1)):
+        pool = ProcessPoolExecutor(most, mp_context=get_context("spawn"))
         try:
-            running = {pool.submit(_run_one, job): job for job in together}
+            running = {pool.submit(_run_one, job): job for job in some}
             for future in as_completed(running):
                 yield running[future], *future.result()
         finally:
             pool.shutdown(cancel_futures=True)
-    else:
-        together = []
-    for job in jobs:
-        if job not in together:
-            yield job, *_run_one(job)
 
 
 def _quiet(at_once: int) -> None:
@@ -210,8 +202,6 @@ def _run_one(job: NotebookRun) -> tuple[str, float]:
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillException
-
-    from evals.lab.pages import save_html, save_pictures
 
     start = time.perf_counter()
     executed = job.out / job.notebook.name

@@ -35,6 +35,7 @@ from clinical.letters import DOCUMENTS, extract
 from clinical.listed import read_listed
 from clinical.llm import LanguageModel
 from clinical.progress import progress
+from evals.exchange import gathered
 from evals.letters.generator import Letter
 from evals.measures.intervals import bootstrap, clusters_of, ratio, rounded
 from evals.measures.results import Row, beside, row
@@ -308,19 +309,15 @@ async def extracted(
     requests: Sequence[ExtractRequest], model_for: Callable[[int], LanguageModel], concurrency: int
 ) -> list[ExtractResponse | None]:
     """The answers in order, each by the model for its number; None where it gave nothing usable."""
-    room, bar = asyncio.Semaphore(concurrency), progress(None, "letters", "letters read", total=len(requests))
 
-    async def one(number: int, request: ExtractRequest) -> ExtractResponse | None:
-        async with room:
-            try:
-                return await extract(request, model_for(number))
-            except LanguageModelError:
-                return None
-            finally:
-                bar.update()
+    async def one(number: int) -> ExtractResponse | None:
+        try:
+            return await extract(requests[number], model_for(number))
+        except LanguageModelError:
+            return None
 
-    with bar:
-        return list(await asyncio.gather(*(one(number, request) for number, request in enumerate(requests))))
+    bar = progress(None, "letters", "letters read", total=len(requests))
+    return await gathered(one, range(len(requests)), concurrency, bar)
 
 
 def shown(report: FieldCounts, faults: bool) -> str:

@@ -12,6 +12,7 @@ one line.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import textwrap
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from clinical.contract import DocumentType
-from evals.letters import pools
 
 _HEAD = re.compile(r"^### (\w+), (\w\w), ([\w -]+?)(, open)?$", re.MULTILINE)
 _SLOT = re.compile(r"\{([\w.]+)(?::([^}]*))?\}|\[\[([\w.]+)(\+?)=([^|\]]*)(?:\|([^\]]*))?\]\]|<<(.*?)>>", re.DOTALL)
@@ -30,11 +30,14 @@ MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober Nove
 _KINDS: Mapping[str, DocumentType] = {kind: kind for kind in get_args(DocumentType)}
 _PARTIES = {"s": "absender", "r": "empfaenger"}
 _LISTS = {"diag": "diagnosen", "drugs": "medikation", "ops": "eingriffe", "steps": "procedere"}
-_POOLS = {"diag": pools.DIAGNOSES, "drugs": pools.DRUGS, "ops": pools.OPERATIONS, "steps": pools.STEPS}
+_POOL_OF = {"diag": "diagnoses", "drugs": "drugs", "ops": "operations", "steps": "steps"}
 _JOINED = (", ", "; ", " / ", " | ", " + ")
 
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "letters"
+POOLS: Mapping[str, Any] = json.loads((FOLDER / "pools.json").read_text("utf-8"))
+"""Values of the slots, nobody real. Names are drawn to be hard: surnames that are towns, professions or first names
+(`first_as_surname`: where the letter itself tells which is which), doubled, noble, foreign and short ones."""
 FILES = ("letters_a", "letters_b", "referrals_a", "referrals_b")
 OPEN = "?"
 """The truth of a field on which people would differ: it is not counted."""
@@ -133,8 +136,8 @@ class _Filled:
         self.country = template.country
         self.truth: dict[str, Any] = {}
         self.sex = self.random.choice("mw")
-        surnames = pools.SURNAMES + (pools.FIRST_AS_SURNAME if template.ordered else ())
-        self.first = self.random.choice(pools.WOMEN if self.sex == "w" else pools.MEN)
+        surnames = POOLS["surnames"] + (POOLS["first_as_surname"] if template.ordered else [])
+        self.first = self.random.choice(POOLS["women" if self.sex == "w" else "men"])
         self.last = self.random.choice(surnames)
         self.day = date(2024, 1, 8) + timedelta(days=self.random.randrange(740))
         self.born = date(1931, 1, 1) + timedelta(days=self.random.randrange(30_000))
@@ -191,7 +194,7 @@ class _Filled:
         return written_dates(self.day + timedelta(days=_DAYS[name]))[form]
 
     def _list(self, name: str, mark: str, at: int) -> str:
-        entries = self.random.sample(_POOLS[name], self.random.randrange(2, 5))
+        entries = self.random.sample(POOLS[_POOL_OF[name]], self.random.randrange(2, 5))
         path = _LISTS[name]
         more = [{"bezeichnung": one, "datum": None} for one in entries] if path == "eingriffe" else entries
         self.truth.setdefault(path, []).extend(more)
@@ -217,28 +220,28 @@ class _Filled:
         digits = [self.random.randrange(100, 999), self.random.randrange(10, 99), self.random.randrange(10, 99)]
         numbers = {"ch": "041 {} {} {}", "de": "04921 / {}{}-{}", "at": "+43 2622 {}{} {}"}
         made: dict[str, Callable[[], str]] = {
-            "first": lambda: pick(pools.WOMEN + pools.MEN).split()[0],
-            "last": lambda: pick([one for one in pools.DOCTORS if one != self.last]),
-            "title": lambda: pick(pools.TITLES[self.country]),
-            "house": lambda: pick((pools.HOSPITALS if self._is_hospital(party) else pools.PRACTICES)[self.country]),
-            "hosp": lambda: pick(pools.HOSPITALS[self.country]),
-            "prax": lambda: pick(pools.PRACTICES[self.country]),
-            "dept": lambda: pick(pools.DEPARTMENTS[self.country]),
+            "first": lambda: pick(POOLS["women"] + POOLS["men"]).split()[0],
+            "last": lambda: pick([one for one in POOLS["doctors"] if one != self.last]),
+            "title": lambda: pick(POOLS["titles"][self.country]),
+            "house": lambda: pick(POOLS["hospitals" if self._is_hospital(party) else "practices"][self.country]),
+            "hosp": lambda: pick(POOLS["hospitals"][self.country]),
+            "prax": lambda: pick(POOLS["practices"][self.country]),
+            "dept": lambda: pick(POOLS["departments"][self.country]),
             "street": lambda: (
-                f"{pick(pools.STREETS[self.country])} {self.random.randrange(1, 130)}{pick(('', '', 'a'))}"
+                f"{pick(POOLS['streets'][self.country])} {self.random.randrange(1, 130)}{pick(('', '', 'a'))}"
             ),
             "plz": lambda: place[0],
             "ort": lambda: place[1],
             "tel": lambda: numbers[self.country].format(*digits),
             "mail": lambda: f"{pick(('sekretariat', 'praxis', 'info', 'anmeldung'))}@haus{digits[0]}.example",
-            "person": lambda: f"{self._of_party(party, 'first')} {pick(pools.SURNAMES)}",
+            "person": lambda: f"{self._of_party(party, 'first')} {pick(POOLS['surnames'])}",
         }
         return made[part]()
 
     def _place(self, party: str) -> tuple[str, str]:
         key = f"{party}.place"
         if key not in self.drawn:
-            self.drawn[key] = "|".join(self.random.choice(pools.PLACES[self.country]))
+            self.drawn[key] = "|".join(self.random.choice(POOLS["places"][self.country]))
         plz, _, place = self.drawn[key].partition("|")
         return plz, place
 
@@ -249,7 +252,7 @@ class _Filled:
         """A part of the patient's address, or the insurer."""
         if part == "insurer":
             return self.put(
-                "versicherung.name", self._drawn(part, lambda: self.random.choice(pools.INSURERS[self.country]))
+                "versicherung.name", self._drawn(part, lambda: self.random.choice(POOLS["insurers"][self.country]))
             )
         return self.put(_OWN[part], self._of_party("p", part))
 
@@ -313,7 +316,7 @@ _PATIENT: dict[str, Callable[[_Filled], str]] = {
     "der": lambda it: it.sexed("die", "der", False),
     "den": lambda it: it.sexed("die", "den", False),
     "en": lambda it: it.sexed("", "n", False),
-    "question": lambda it: it.put("fragestellung", it.random.choice(pools.QUESTIONS)),
+    "question": lambda it: it.put("fragestellung", it.random.choice(POOLS["questions"])),
 }
 
 

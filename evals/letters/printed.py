@@ -25,7 +25,7 @@ LEFT, RIGHT, TOP, BOTTOM = 62.0, 545.0, 60.0, 770.0
 SIZE, LEADING = 9.5, 12.5
 SIGN = 5.0
 """Points of a column of the text: where a cell begins."""
-HEAD_LINES, RIGHT_FROM = 25, 28
+RIGHT_FROM = 28
 FOOT = "Vertraulich - nur für die adressierte Stelle bestimmt"
 
 

@@ -35,15 +35,8 @@ SEED: Final = 2026
 SETTLED: Final = 10_000
 """Rows after which memory is taken for the first time: every worker has its index and has coded some chunks."""
 AROUND: Final = ("{}",) * 6 + (
-    "V. a. {}",
-    "{} links",
-    "{} bds.",
-    "bek. {}",
-    "akut {}",
-    "{} re.",
-    "chron. {}",
-    "Z. n. {}",
-)
+    "V. a. {}", "{} links", "{} bds.", "bek. {}", "akut {}", "{} re.", "chron. {}", "Z. n. {}",
+)  # fmt: skip
 
 
 class Enough(Exception):

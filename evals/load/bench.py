@@ -30,7 +30,7 @@ from evals.letters.generator import Letter, letters
 from evals.letters.negatives import values_of
 from evals.letters.printed import reportlab_pdf, scanned
 from evals.measures.intervals import bootstrap, rounded
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 SEED: Final = 2026
@@ -154,9 +154,7 @@ def measured(way: str, catalog: Path, count: int, against: Path | None = None) -
                 for whose, process in workers.items():
                     took[whose][place] = milliseconds(process, asked)
             for whose, times in took.items():
-                for percent in (50, 99):
-                    value = float(np.percentile(times, percent))
-                    yield from row(f"{way}_p{percent}_ms{whose}".replace(" ", "_"), name, len(times), value)
+                yield from percentiles(f"{way}_p{{}}_ms{whose}".replace(" ", "_"), name, times)
             if against:
                 yield from row(f"{way}_ratio", name, len(texts), ratio(*took.values()))
 

@@ -32,7 +32,7 @@ import psutil
 from bentos.keys import KeyLimits, Keys, open_database
 from clinical.settings import ROOT
 from evals.load import rigs
-from evals.load.servers import NotStarted, answers, awaited, environment_with, free_port, resident_mb
+from evals.load.servers import NotStarted, answers, awaited, environment_with, free_port, over_family, resident_mb
 from evals.measures.results import Row, row
 
 API, WEB = "api.befund.example", "befund.example"
@@ -132,22 +132,12 @@ class Server:
         """Its first process."""
         return self.process.pid if self.process else None
 
-    def processes(self) -> list[psutil.Process]:
-        """Its first process and all that it started."""
-        if self.process is None:
-            return []
-        with suppress(psutil.NoSuchProcess):
-            first = psutil.Process(self.process.pid)
-            return [first, *first.children(recursive=True)]
-        return []
-
     def kill(self) -> None:
         """End all its processes without a farewell."""
         self.journal.note(f"{self.name} killed")
-        for each in self.processes():
-            with suppress(psutil.NoSuchProcess):
-                each.kill()
         if self.process:
+            with suppress(psutil.NoSuchProcess):
+                over_family(psutil.Process.kill, self.process.pid)
             self.process.wait(30)
 
 
@@ -429,13 +419,13 @@ def _rows(there: Deployed) -> Iterator[Row]:
 # --- measurements ---------------------------------------------------------------------------------------------------
 
 
-def killed(catalog: Path, rounds: int, only: str = "") -> Iterator[Row]:
+def killed(catalog: Path, rounds: int, only: str | None) -> Iterator[Row]:
     """Each of the four servers (those whose name begins with `only`) is killed in turn and started again, so many
     rounds."""
     with deployed(catalog, gets_may_be_refused=False) as there:
         with loaded(there) as further:
             for _ in range(rounds):
-                for server in (one for one in there.servers if one.name.startswith(only)):
+                for server in (one for one in there.servers if one.name.startswith(only or "")):
                     further()
                     server.kill()
                     further()
@@ -495,13 +485,8 @@ def _ended(server: Server) -> None:
 
 def _stopped(server: Server) -> None:
     """As a machine that stands still: all its processes, for some seconds."""
-    still = server.processes()
     server.journal.note(f"{server.name} stopped")
-    for each in still:
-        with suppress(psutil.NoSuchProcess):
-            each.suspend()
+    over_family(psutil.Process.suspend, server.pid)
     time.sleep(STOPPED_SECONDS)
-    for each in still:
-        with suppress(psutil.NoSuchProcess):
-            each.resume()
+    over_family(psutil.Process.resume, server.pid)
     server.journal.note(f"{server.name} goes on")

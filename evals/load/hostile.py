@@ -20,11 +20,10 @@ from contextlib import ExitStack
 from typing import Any
 
 import httpx2
-import numpy as np
 
 from evals.load import rigs
 from evals.load.servers import environment_with, flask
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 
 SCOPES = "system/DocumentReference.cs system/Patient.cs"
 OTHERS = 2
@@ -137,8 +136,7 @@ def _beside(base: str, secret: str, kind: Callable[[int], Body] | None, seconds:
     finally:
         over.set()
         attacker.join()
-    for percent in (50, 99):
-        yield from row(f"p{percent}_ms", name, len(took), float(np.percentile(took, percent)))
+    yield from percentiles("p{}_ms", name, took)
     if kind is not None:
         yield from row("hostile_longest_ms", name, answers.total(), 1_000 * longest[0])
         for status, count in sorted(answers.items()):

@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,10 @@ import numpy as np
 from batch.workers import cores
 from clinical.command_line import PATH, Group, paragraphs
 from clinical.settings import ROOT
-from evals.command import CATALOG, main_of
+from evals.command import JSON, main_of
 from evals.load import batch, bench, faults, hostile, moves, served, slow_texts, terminology
 from evals.load.servers import NotStarted, free_port, over_family
-from evals.measures.results import MeasuredResult, Row, printed, row
+from evals.measures.results import MeasuredResult, Row, percentiles, printed, row
 
 GREETING = "Befund is up."
 START_SECONDS, REST_SECONDS, STOP_SECONDS = 900.0, 3.0, 30.0
@@ -44,46 +45,24 @@ def command() -> None:
     """Time and memory."""
 
 
-AGAINST = click.option("--against", type=PATH, help="a checkout of other code, measured in turns")
+def _part(name: str, help_: str, measured: Callable[..., Iterable[Row]], *options: Callable[[Any], Any]) -> None:
+    """Add a part: a function that gives rows, printed as lines or JSON, and written with --out. Its arguments are the
+    options; status 1 where something failed."""
+
+    def run(as_json: bool, out: Path | None, **given: Any) -> int:
+        rows = list(measured(**given))
+        result = MeasuredResult.of("load", f"python -m evals load {name}", rows, load=os.getloadavg()[0])
+        if out:
+            result.write(out)
+        print(json.dumps(result.rows.to_dict("records")) if as_json else printed(rows))
+        return int(any(one.measure == "failures" and one.value for one in rows))
+
+    out = click.option("--out", type=PATH, help="also write the rows as a result")
+    for option in reversed((out, JSON, *options)):
+        run = option(run)
+    command.command(name, help=help_)(run)
 
 
-def _part(name: str, help_: str) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., Iterable[Row]]]:
-    """Add a part: a function that gives rows, printed as lines or JSON, and written with --out."""
-
-    def added(measured: Callable[..., Iterable[Row]]) -> Callable[..., Iterable[Row]]:
-        def run(as_json: bool, out: Path | None, **given: Any) -> int:
-            rows = list(measured(**given))
-            result = MeasuredResult.of("load", f"python -m evals load {name}", rows, load=os.getloadavg()[0])
-            if out:
-                result.write(out)
-            print(json.dumps(result.rows.to_dict("records")) if as_json else printed(rows))
-            return int(any(one.measure == "failures" and one.value for one in rows))
-
-        run.__click_params__ = getattr(measured, "__click_params__", [])  # type: ignore[attr-defined]
-        run = click.option("--json", "as_json", is_flag=True, help="print JSON")(run)
-        run = click.option("--out", type=PATH, help="also write the rows as a result")(run)
-        command.command(name, help=help_)(run)
-        return measured
-
-    return added
-
-
-def _in_process(way: str) -> None:
-    @_part(way, f"{way}: processor time of a text")
-    @CATALOG
-    @click.option("--count", type=click.IntRange(20), default=200, show_default=True, help="texts")
-    @AGAINST
-    def _(catalog: Path, count: int, against: Path | None) -> Iterator[Row]:
-        return bench.measured(way, catalog.resolve(), count, against and against.resolve())
-
-
-for _way in bench.WAYS:
-    _in_process(_way)
-
-
-@_part("tiers", "own time of tiers 2 and 3, beside a model that answers at once")
-@CATALOG
-@click.option("--count", type=click.IntRange(20), default=300, show_default=True, help="notes")
 def tiers(catalog: Path, count: int) -> Iterator[Row]:
     """Milliseconds of each tier, the time inside the model taken off."""
     from clinical.coding import research_deeply, select, understand
@@ -107,37 +86,9 @@ def tiers(catalog: Path, count: int) -> Iterator[Row]:
         return [await one(text) for text in bench.notes(index.catalog, count)]
 
     for tier, times in zip((2, 3), np.array(asyncio.run(every())[10:]).T, strict=True):
-        for percent in (50, 95):
-            yield from row(f"own_p{percent}_ms", f"tier {tier}", len(times), float(np.percentile(times, percent)))
+        yield from percentiles("own_p{}_ms", f"tier {tier}", times, (50, 95))
 
 
-@_part("batch", "texts a second and memory of batch coding")
-@CATALOG
-@click.option("--rows", type=int, default=1_000_000, show_default=True, help="of the file")
-@click.option("--seconds", type=float, default=240.0, show_default=True, help="stop after so many")
-@click.option("--workers", type=int, default=cores, help="processes (one for each core)")
-def coded(catalog: Path, rows: int, seconds: float, workers: int) -> Iterator[Row]:
-    """See `batch.measured`."""
-    return batch.measured(catalog.resolve(), rows, seconds, workers)
-
-
-@_part("slow-texts", "texts made to be slow, against an ordinary one; status 1 when one takes more than the limit")
-@CATALOG
-@click.option("--limit", default=slow_texts.WORST, show_default=True, help="times an ordinary text that is still good")
-def slowed(catalog: Path, limit: float) -> Iterator[Row]:
-    """See `slow_texts.measured`."""
-    return slow_texts.measured(catalog, limit)
-
-
-@_part("moves", "calls and returns between files of the search, and the files")
-@CATALOG
-def moved(catalog: Path) -> Iterator[Row]:
-    """Of one word and of a short note."""
-    return moves.measured(catalog)
-
-
-@_part("artifact", "seconds to load an artifact in a fresh process, and its memory then")
-@CATALOG
 def artifact(catalog: Path) -> Iterator[Row]:
     """The best of three."""
     loads = [bench.fresh_load(catalog) for _ in range(3)]
@@ -145,8 +96,6 @@ def artifact(catalog: Path) -> Iterator[Row]:
     yield from row("resident_mb", "artifact", len(loads), max(one.resident for one in loads))
 
 
-@_part("nearest", "flat, HNSW and IVF over the artifact's vectors, by how many there are")
-@CATALOG
 def nearest(catalog: Path) -> Iterator[Row]:
     """Seconds to build, milliseconds of a search for the 100 nearest, and the share that the exact scan finds too."""
     import faiss
@@ -175,8 +124,6 @@ def nearest(catalog: Path) -> Iterator[Row]:
             yield from row("recall", of, len(queries), float(recall))
 
 
-@_part("start", "`make up`: seconds until it greets, memory at rest")
-@click.option("--clone", is_flag=True, help="from `git clone` on")
 def start(clone: bool) -> Iterator[Row]:
     """Seconds, and the proportional set size of all processes together (shared pages divided by those who share)."""
     with tempfile.TemporaryDirectory(prefix="befund-start-") as name:
@@ -205,96 +152,67 @@ def start(clone: bool) -> Iterator[Row]:
             server.wait(STOP_SECONDS)
 
 
-# --- servers --------------------------------------------------------------------------------------------------------
+# --- the parts ------------------------------------------------------------------------------------------------------
 
+ELSEWHERE = click.Path(path_type=Path, resolve_path=True)
+"""A server is started in another folder."""
+CATALOG = click.option("--catalog", type=ELSEWHERE, required=True, help="the artifact folder")
+AGAINST = click.option("--against", type=ELSEWHERE, help="a checkout of other code, measured in turns")
 SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True, help="of each case")
 WORKERS = click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="processes that serve")
 
 
-@_part("instant", "tier 1 of the text API: streams a second, first codes, memory")
-@CATALOG
-@WORKERS
-@SECONDS
-def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
-    """See `served.instant`."""
-    return served.instant(catalog.resolve(), workers, seconds)
+def _option(name: str, default: Any, help_: str, *names: str, least: float | None = None) -> Callable[[Any], Any]:
+    """A number with a default that its help shows."""
+    kind: Any = click.IntRange if isinstance(default, int) else click.FloatRange
+    bounded = type(default) if least is None else kind(least)
+    return click.option(name, *names, type=bounded, default=default, show_default=True, help=help_)
 
 
-@_part("terminology", "FHIR terminology: in process, over HTTP in turns with bare FastAPI, memory of a second year")
-@CATALOG
-@WORKERS
-@SECONDS
-@click.option("--earlier", type=PATH, help="an artifact of another year: also its memory beside the first")
-def terminology_(catalog: Path, workers: int, seconds: float, earlier: Path | None) -> Iterator[Row]:
-    """See `terminology`."""
-    yield from terminology.in_process(catalog.resolve())
-    if earlier is not None:
-        yield from terminology.second_year(catalog.resolve(), earlier.resolve())
-    yield from terminology.over_http(catalog.resolve(), workers, seconds)
-
-
-@_part("streams", "streams over a model that takes ten seconds a call: first codes, processor time, calls left")
-@CATALOG
-@WORKERS
-@click.option("--streams", "numbers", type=int, multiple=True, default=(200,), show_default=True, help="open at once")
-@click.option("--model-seconds", type=float, default=10.0, show_default=True, help="of each call of the model")
-def streams(catalog: Path, workers: int, numbers: Sequence[int], model_seconds: float) -> Iterator[Row]:
-    """See `served.streams`."""
-    for number in numbers:
-        yield from served.streams(catalog.resolve(), number, workers, model_seconds)
-
-
-@_part("fhir", "FHIR searches in turns over a filled PostgreSQL")
-@click.option("--documents", type=click.IntRange(1_000), default=50_000, show_default=True, help="in the organization")
-@click.option("--only", multiple=True, help="newest, one day, one patient, everything, ...; may be repeated")
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
-@SECONDS
-@AGAINST
-def fhir(documents: int, only: Sequence[str], rounds: int, seconds: float, against: Path | None) -> Iterator[Row]:
-    """See `served.fhir`."""
-    return served.fhir(documents, seconds, rounds, only, against and against.resolve())
-
-
-@_part("documents", "documents stored over HTTP, polled and fetched: rate, none lost, none twice")
-@SECONDS
-@click.option("--s3", is_flag=True, help="their files in an S3 server on this machine (moto) instead of a folder")
-def documents(seconds: float, s3: bool) -> Iterator[Row]:
-    """See `served.at_the_webapp`."""
-    return served.at_the_webapp("Storing,Polling", 6, seconds, s3)
-
-
-@_part("sign-in", "people who sign in over three vendors: rate, nobody mixed up")
-@click.option("--people", type=click.IntRange(1), default=24, show_default=True, help="at once")
-@SECONDS
-def sign_in(people: int, seconds: float) -> Iterator[Row]:
-    """See `served.at_the_webapp`."""
-    return served.at_the_webapp("Person", people, seconds)
-
-
-@_part("hostile", "writes of others while one program posts what does harm, on PostgreSQL and SQLite")
-@SECONDS
-def harmed(seconds: float) -> Iterator[Row]:
-    """See `hostile.measured`."""
-    return hostile.measured(seconds)
-
-
-@_part("killed", "two text APIs and two webapps behind the shipped nginx, each killed in turn under load")
-@CATALOG
-@click.option("--rounds", type=click.IntRange(1), default=10, show_default=True)
-@click.option("--only", type=click.Choice(["text API", "webapp"]), default=None, help="kill servers of this kind alone")
-def killed(catalog: Path, rounds: int, only: str | None) -> Iterator[Row]:
-    """See `faults.killed`."""
-    return faults.killed(catalog.resolve(), rounds, only or "")
-
-
-@_part("soak", "the same four servers for some minutes, with a fault every so many seconds")
-@CATALOG
-@click.option("--minutes", type=click.FloatRange(0.1), default=10, show_default=True)
-@click.option("--every", type=click.FloatRange(1), default=30, show_default=True, help="seconds between faults")
-@click.option("--warm-up", type=click.FloatRange(0), default=5, show_default=True, help="minutes before growth counts")
-def soak(catalog: Path, minutes: float, every: float, warm_up: float) -> Iterator[Row]:
-    """See `faults.soaked`."""
-    return faults.soaked(catalog.resolve(), minutes, every, warm_up)
-
+PARTS: tuple[tuple[Any, ...], ...] = (
+    *((way, f"{way}: processor time of a text", partial(bench.measured, way), CATALOG,
+       _option("--count", 200, "texts", least=20), AGAINST) for way in bench.WAYS),
+    ("tiers", "own time of tiers 2 and 3, beside a model that answers at once", tiers, CATALOG,
+     _option("--count", 300, "notes", least=20)),
+    ("batch", "texts a second and memory of batch coding", batch.measured, CATALOG,
+     _option("--rows", 1_000_000, "of the file"), _option("--seconds", 240.0, "stop after so many"),
+     click.option("--workers", type=int, default=cores, help="processes (one for each core)")),
+    ("slow-texts", "texts made to be slow, against an ordinary one; status 1 when one takes more than the limit",
+     slow_texts.measured, CATALOG, _option("--limit", slow_texts.WORST, "times an ordinary text that is still good")),
+    ("moves", "calls and returns between files of the search, and the files", moves.measured, CATALOG),
+    ("artifact", "seconds to load an artifact in a fresh process, and its memory then", artifact, CATALOG),
+    ("nearest", "flat, HNSW and IVF over the artifact's vectors, by how many there are", nearest, CATALOG),
+    ("start", "`make up`: seconds until it greets, memory at rest", start,
+     click.option("--clone", is_flag=True, help="from `git clone` on")),
+    ("instant", "tier 1 of the text API: streams a second, first codes, memory", served.instant,
+     CATALOG, WORKERS, SECONDS),
+    ("terminology", "FHIR terminology: in process, over HTTP in turns with bare FastAPI, memory of a second year",
+     terminology.measured, CATALOG, WORKERS, SECONDS,
+     click.option("--earlier", type=ELSEWHERE, help="an artifact of another year: also its memory beside the first")),
+    ("streams", "streams over a model that takes ten seconds a call: first codes, processor time, calls left",
+     served.streams, CATALOG, WORKERS, _option("--model-seconds", 10.0, "of each call of the model"),
+     click.option("--streams", "numbers", type=int, multiple=True, default=(200,), show_default=True,
+                  help="open at once")),
+    ("fhir", "FHIR searches in turns over a filled PostgreSQL", served.fhir,
+     _option("--documents", 50_000, "in the organization", least=1_000),
+     click.option("--only", multiple=True, help="newest, one day, one patient, everything, ...; may be repeated"),
+     _option("--rounds", 3, "of every search", least=1), SECONDS, AGAINST),
+    ("documents", "documents stored over HTTP, polled and fetched: rate, none lost, none twice",
+     partial(served.at_the_webapp, "Storing,Polling", 6), SECONDS,
+     click.option("--s3", is_flag=True, help="files in an S3 server on this machine (moto) instead of a folder")),
+    ("sign-in", "people who sign in over three vendors: rate, nobody mixed up",
+     partial(served.at_the_webapp, "Person"), _option("--people", 24, "at once", "clients", least=1), SECONDS),
+    ("hostile", "writes of others while one program posts what does harm, on PostgreSQL and SQLite",
+     hostile.measured, SECONDS),
+    ("killed", "two text APIs and two webapps behind the shipped nginx, each killed in turn under load",
+     faults.killed, CATALOG, _option("--rounds", 10, "of kills", least=1),
+     click.option("--only", type=click.Choice(["text API", "webapp"]), help="kill servers of this kind alone")),
+    ("soak", "the same four servers for some minutes, with a fault every so many seconds", faults.soaked, CATALOG,
+     _option("--minutes", 10.0, "under faults", least=0.1), _option("--every", 30.0, "seconds between faults", least=1),
+     _option("--warm-up", 5.0, "minutes before growth counts", least=0)),
+)  # fmt: skip
+"""Name, help, the function that measures, and its options."""
+for _one in PARTS:
+    _part(*_one)
 
 main = main_of(command, "load")

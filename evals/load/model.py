@@ -1,4 +1,4 @@
-"""A model server that takes its time: OpenAI-shaped, raw asyncio, one process of its own, thousands of calls at once.
+"""A model server that takes its time: OpenAI-shaped, one process of its own, thousands of calls at once.
 
     python -m evals.load.model PORT SECONDS
 
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clinical.budget import Budget
+from evals.load.stand_in import serve
 from evals.rules_model import RULES
 
 NAME = "slow-model"
@@ -26,21 +27,9 @@ class SlowModel:
     def __init__(self, seconds: float) -> None:
         self.seconds, self.running = seconds, 0
 
-    async def client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one kept connection until it is closed."""
-        try:
-            while head := await _head(reader):
-                length = next((int(line[15:]) for line in head if line.lower().startswith(b"content-length:")), 0)
-                body = await reader.readexactly(length)
-                answer = await self._answer(head[0].split()[1], body, reader)
-                writer.write(_response(answer))
-                await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
-
-    async def _answer(self, path: bytes, body: bytes, reader: asyncio.StreamReader) -> Mapping[str, Any]:
+    async def answer(self, head: bytes, body: bytes, reader: asyncio.StreamReader) -> Mapping[str, Any]:
+        """To a question after the time; to anything else at once."""
+        path = head.split(maxsplit=2)[1]
         if path == b"/running":
             return {"running": self.running}
         if not path.endswith(b"/chat/completions"):
@@ -71,23 +60,5 @@ def _completion(request: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"id": "x", "object": "chat.completion", "created": 0, "model": NAME, "choices": [message], "usage": usage}
 
 
-async def _head(reader: asyncio.StreamReader) -> list[bytes]:
-    try:
-        return (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
-    except asyncio.IncompleteReadError:
-        return []
-
-
-def _response(answer: Mapping[str, Any]) -> bytes:
-    body = json.dumps(answer).encode()
-    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
-
-
-async def main(port: int, seconds: float) -> None:
-    """Serve on 127.0.0.1 until the process is ended."""
-    server = await asyncio.start_server(SlowModel(seconds).client, "127.0.0.1", port, backlog=4_096)
-    await server.serve_forever()
-
-
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2])))
+    asyncio.run(serve(SlowModel(float(sys.argv[2])).answer, int(sys.argv[1])))

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import httpx2
+import numpy as np
 
 from clinical.errors import SettingError
 from clinical.icd import EXAMPLE, Catalog
@@ -29,7 +30,7 @@ from evals.load import rigs, terminology
 from evals.load.bench import notes
 from evals.load.rigs import Filled, ServedUnderLoad
 from evals.load.servers import processor_seconds
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 
 USERS: Final = Path(__file__).with_name("users.py")
 CLIENTS: Final = 8
@@ -81,20 +82,11 @@ def run(
 
 
 def _entry(stats: Mapping[str, Any]) -> LoadEntry:
-    times = sorted((float(ms), count) for ms, count in stats["response_times"].items())
+    times = np.array([(float(ms), count) for ms, count in stats["response_times"].items()] or [(0.0, 1)])
+    below = np.quantile(times[:, 0], (0.5, 0.99), method="inverted_cdf", weights=times[:, 1])
     took = max(1e-9, stats["last_request_timestamp"] - stats["start_time"])
     found = (stats["num_requests"], stats["num_failures"], stats["num_requests"] / took)
-    return LoadEntry(*found, _percentile(times, 0.5), _percentile(times, 0.99))
-
-
-def _percentile(times: Sequence[tuple[float, int]], share: float) -> float:
-    """The nearest-rank percentile (NIST handbook, 7.2.6.2) of times with their counts."""
-    left = share * sum(count for _, count in times)
-    for milliseconds, count in times:
-        left -= count
-        if left <= 0:
-            return milliseconds
-    return 0.0
+    return LoadEntry(*found, *below.tolist())
 
 
 def rows_of(name: str, entry: LoadEntry) -> list[Row]:
@@ -107,10 +99,15 @@ def rows_of(name: str, entry: LoadEntry) -> list[Row]:
 # --- the text API ---------------------------------------------------------------------------------------------------
 
 
-def streams(catalog: Path, number: int, workers: int = 1, seconds: float = 10.0) -> Iterator[Row]:
-    """`number` streams that begin within ten seconds over a model that takes `seconds` a call, and go on to their end
+def streams(catalog: Path, numbers: Sequence[int], workers: int, model_seconds: float) -> Iterator[Row]:
+    """So many streams that begin within ten seconds over a model that takes so long a call, and go on to their end
     while others begin; then the calls that are left at the model when all callers have left."""
     texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
+    for number in numbers:
+        yield from _streams(catalog, texts, number, workers, model_seconds)
+
+
+def _streams(catalog: Path, texts: Sequence[str], number: int, workers: int, seconds: float) -> Iterator[Row]:
     with rigs.model_server(seconds) as model:
         given = {"LLM_BASE_URL": f"{model}/v1", "LLM_CONCURRENCY": str(2 * number), "LLM_QUEUE": str(number)}
         with rigs.text_api(catalog, workers, given) as api:
@@ -133,9 +130,8 @@ def instant(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
     texts in turns with bare FastAPI."""
     texts = notes(Catalog.load(catalog / "codes.json"), TEXTS)
     with rigs.text_api(catalog, workers) as api:
-        alone = sorted(rigs.first_codes_ms(api, texts[:20] + texts)[20:])
-        yield from row("p50_ms", "first codes, one caller", len(alone), alone[len(alone) // 2])
-        yield from row("p99_ms", "first codes, one caller", len(alone), alone[int(0.99 * len(alone))])
+        alone = rigs.first_codes_ms(api, texts[:20] + texts)[20:]
+        yield from percentiles("p{}_ms", "first codes, one caller", alone)
         before = api.cpu_seconds()
         found = run(["Streams"], {"api": api.base, "key": api.key, "texts": texts}, 16, 16, seconds)["stream"]
         of = f"tier 1, {workers} workers"

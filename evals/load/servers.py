@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import httpx2
 import psutil
@@ -21,6 +22,7 @@ import psutil
 from clinical.errors import BefundError
 from clinical.settings import PREFIX, ROOT
 
+Got = TypeVar("Got")
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
 PAUSE_SECONDS = 0.1
@@ -135,9 +137,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(STOP_SECONDS)
 
 
-def over_family(value: Callable[[psutil.Process], float], pid: int | None = None) -> list[float]:
-    """A value of a process (None: this one) and of each that it has started, but for those that ended in between."""
-    first, found = psutil.Process(pid), list[float]()
+def over_family(value: Callable[[psutil.Process], Got], pid: int | None = None) -> list[Got]:
+    """Values of a process (None: this one) and of each that it has started, but for those that ended in between."""
+    first, found = psutil.Process(pid), list[Got]()
     for process in (first, *first.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
             found.append(value(process))

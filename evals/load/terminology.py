@@ -18,7 +18,6 @@ from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
-import numpy as np
 
 import bentos.terminology as fhir
 from bentos.terminology import SYSTEM, Inputs, Systems, Year
@@ -29,27 +28,25 @@ from evals.load.bare import LENGTH
 from evals.load.bench import fresh_load
 from evals.load.rigs import ServedUnderLoad
 from evals.load.servers import answers, environment_with, free_port, running
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 
 BASE: Final = "/api/fhir/r4"
 CLIENTS: Final = 10
 CODES: Final = 200
 TYPED: Final = (
-    "diab",
-    "herz",
-    "bluthochdr",
-    "rücken",
-    "copd",
-    "depr",
-    "gicht",
-    "asthma",
-    "schwindel",
-    "neph",
-    "insuff",
-)
+    "diab", "herz", "bluthochdr", "rücken", "copd", "depr", "gicht", "asthma", "schwindel", "neph", "insuff",
+)  # fmt: skip
 ALL: Final = f"{SYSTEM}?fhir_vs"
 ROUNDS: Final = 5
 LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
+
+
+def measured(catalog: Path, workers: int, seconds: float, earlier: Path | None) -> Iterator[Row]:
+    """All of it; the memory of a second year where an artifact of one is named."""
+    yield from in_process(catalog)
+    if earlier is not None:
+        yield from second_year(catalog, earlier)
+    yield from over_http(catalog, workers, seconds)
 
 
 def in_process(catalog: Path) -> Iterator[Row]:
@@ -71,8 +68,7 @@ def in_process(catalog: Path) -> Iterator[Row]:
             began = time.perf_counter()
             call(turn)
             spent.append(1_000 * (time.perf_counter() - began))
-        for percent in (50, 99):
-            yield from row(f"ms_p{percent}", name, CODES, float(np.percentile(spent[20:], percent)))
+        yield from percentiles("ms_p{}", name, spent[20:])
 
 
 def over_http(catalog: Path, workers: int, seconds: float) -> Iterator[Row]:
@@ -131,10 +127,7 @@ def _suggested(api: ServedUnderLoad) -> Iterator[Row]:
             began = time.perf_counter()
             client.post("/api/codes/suggest", json={"text": typed}).raise_for_status()
             spent.append(1_000 * (time.perf_counter() - began))
-    for percent in (50, 99):
-        yield from row(
-            f"ms_p{percent}", "suggest, one caller", len(spent) - 20, float(np.percentile(spent[20:], percent))
-        )
+    yield from percentiles("ms_p{}", "suggest, one caller", spent[20:])
 
 
 def _get(path: str, head: str, **parameters: str) -> bytes:

@@ -17,7 +17,9 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from catalog_build.files import readable, write_text
 from clinical import __version__
@@ -52,6 +54,13 @@ def row(measure: str, of: str, n: int, found: Measure | float | None) -> list[Ro
     if found is None:
         return []
     return [Row(measure, of, n, *(found if isinstance(found, tuple) else (float(found),)))]
+
+
+def percentiles(
+    measure: str, of: str, values: Sequence[float] | NDArray[np.float64], which: Sequence[int] = (50, 99)
+) -> list[Row]:
+    """The rows of some percentiles; `{}` in the name of the measure stands for the percentile."""
+    return [Row(measure.format(one), of, len(values), float(np.percentile(values, one))) for one in which]
 
 
 def table(rows: Iterable[Row], kind: str, command: str, catalog: str = "", code: str = "") -> pd.DataFrame:

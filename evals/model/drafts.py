@@ -7,9 +7,9 @@ the draft has, and those that only the letter has.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Final, NamedTuple
 
 from bentos.check_model import GERMAN, GERMAN_LEAST
@@ -21,6 +21,7 @@ from clinical.llm import LanguageModel
 from clinical.progress import progress
 from clinical.reading import SearchIndex
 from evals.coding.costs import Metered
+from evals.exchange import gathered
 from evals.letters.fields import Asked
 from evals.letters.generator import MONTHS
 from evals.measures.intervals import mean, ratio, share
@@ -47,21 +48,18 @@ class DraftedLetter(NamedTuple):
 
 async def drafted(model: LanguageModel, letters: Sequence[Asked], at_once: int) -> list[DraftedLetter]:
     """Every letter under every instruction, so many at once."""
-    room = asyncio.Semaphore(at_once)
-    bar = progress(None, "drafts", "drafts", total=len(letters) * len(INSTRUCTIONS))
 
-    async def one(letter: Asked, instruction: str) -> DraftedLetter:
-        text, metered = letter.request.text, Metered(model)
-        async with room:
-            try:
-                draft = (await generate(GenerateRequest(text=text, prompt=INSTRUCTIONS[instruction]), metered)).output
-            except LanguageModelError:
-                draft = None
-        bar.update()
+    async def one(asked: tuple[str, Asked]) -> DraftedLetter:
+        (instruction, letter), metered = asked, Metered(model)
+        text = letter.request.text
+        try:
+            draft = (await generate(GenerateRequest(text=text, prompt=INSTRUCTIONS[instruction]), metered)).output
+        except LanguageModelError:
+            draft = None
         return DraftedLetter(f"{letter.name} {instruction}".replace("/", "-"), instruction, text, draft, metered)
 
-    with bar:
-        return list(await asyncio.gather(*(one(letter, name) for name in INSTRUCTIONS for letter in letters)))
+    every = list(product(INSTRUCTIONS, letters))
+    return await gathered(one, every, at_once, progress(None, "drafts", "drafts", total=len(every)))
 
 
 def rows_of(index: SearchIndex, made: Sequence[DraftedLetter]) -> list[Row]:

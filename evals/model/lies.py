@@ -14,8 +14,7 @@ from clinical.contract import DocumentType, ExtractRequest, ExtractResponse, val
 from clinical.letters import DOCUMENTS, field_of
 from evals.letters.fields import alike, normal
 from evals.letters.generator import letters
-from evals.letters.negatives import negatives
-from evals.letters.traps import KEYWORDS, TRAPS
+from evals.letters.negatives import KEYWORDS, TRAPS, negatives
 from evals.measures.intervals import share
 from evals.measures.results import ALL, Row, row
 

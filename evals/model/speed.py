@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import httpx2
-import numpy as np
 import openai
 from openai import AsyncOpenAI
 
@@ -20,7 +19,7 @@ from bentos.language_model import OpenAIModel
 from bentos.wire import body_of
 from clinical.llm import Limits, Message
 from evals.measures.intervals import mean
-from evals.measures.results import Row, row
+from evals.measures.results import Row, percentiles, row
 from evals.model.drafts import INSTRUCTIONS
 
 LEVELS: Final = (1, 4, 16, 64, 256)
@@ -106,8 +105,7 @@ def rows_of(levels: Sequence[MeasuredLevel]) -> Iterator[Row]:
             continue
         first = [one.first for one in level.answers]
         yield from row("first_token_s", name, count, mean(first))
-        for percent in (50, 95):
-            yield from row(f"first_token_p{percent}_s", name, count, round(float(np.percentile(first, percent)), 4))
+        yield from percentiles("first_token_p{}_s", name, first, (50, 95))
         yield from row("tokens_a_second_each", name, count, mean([one.tokens / one.whole for one in level.answers]))
         every = sum(one.tokens for one in level.answers) / level.seconds
         yield from row("tokens_a_second", name, count, round(every, 2))

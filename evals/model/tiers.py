@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from clinical.llm import LanguageModel
 from clinical.progress import progress
 from clinical.reading import SearchIndex
 from evals.coding.costs import CHOOSING, CodedText, coded
+from evals.exchange import gathered
 from evals.measures.intervals import share
 from evals.measures.results import Row, row
 from evals.measures.texts import EVERY
@@ -43,17 +43,9 @@ async def coded_together(
     index: SearchIndex, model: LanguageModel, texts: Sequence[str], at_once: int
 ) -> list[CodedText]:
     """Every text through the stream as it is served, so many at once."""
-    queue, room = SearchQueue(), asyncio.Semaphore(at_once)
+    queue = SearchQueue()
     bar = progress(None, "texts", "texts coded", total=len(texts))
-
-    async def one(text: str) -> CodedText:
-        async with room:
-            found = await coded(text, index, model, queue)
-        bar.update()
-        return found
-
-    with bar:
-        return list(await asyncio.gather(*map(one, texts)))
+    return await gathered(lambda text: coded(text, index, model, queue), texts, at_once, bar)
 
 
 def offered_rows(name: str, inputs: Inputs, texts: Sequence[CodedText]) -> Iterator[Row]:

@@ -122,17 +122,6 @@ def test_the_fields_of_a_letter_are_those_of_the_contract():
         assert {path for path in own if path.partition(".")[0] in document.model_fields} == set(tasks.FIELDS[kind])
 
 
-def test_a_lie_is_no_value_of_its_letter(data):
-    for split in ("train", "dev"):
-        values = {row["text"]: set() for row in texts("lies", split, data)}
-        for row in texts("lies", split, data):
-            if row["answer"]["supported"] == "true":
-                values[row["text"]].add(row["value"])
-        lies = [row for row in texts("lies", split, data) if row["answer"]["supported"] == "false"]
-        assert len(lies) > 50
-        assert not [row["id"] for row in lies if row["value"] in values[row["text"]]]
-
-
 def test_nothing_of_it_is_from_the_texts_for_looking_and_measuring(data, shared_data):
     theirs = {
         run

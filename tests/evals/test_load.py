@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+from functools import partial
 
 import httpx2
 import pytest
@@ -18,6 +19,7 @@ from evals.load.measure import main
 from evals.load.model import SlowModel
 from evals.load.moves import counted
 from evals.load.served import LoadEntry
+from evals.load.stand_in import connection
 from evals.load.worker import way_of
 from tests.conftest import stay_out
 from tests.fakes import tiny_catalog
@@ -145,7 +147,7 @@ def test_an_answer_of_another_kind_is_a_failure(monkeypatch):
 def test_the_slow_model_answers_late_and_notices_who_leaves():
     async def both() -> tuple[float, int, int]:
         model = SlowModel(0.3)
-        server = await asyncio.start_server(model.client, "127.0.0.1", 0)
+        server = await asyncio.start_server(partial(connection, model.answer), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         base = f"http://127.0.0.1:{port}"
         question = {"role": "user", "content": json.dumps({"text": "Husten"})}

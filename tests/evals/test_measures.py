@@ -304,14 +304,6 @@ def test_the_interval_of_the_area_holds_the_areas_of_other_samples():
     assert low < area < high
 
 
-def test_the_best_order_has_the_smallest_area():
-    right = [True] * 60 + [False] * 40
-    best = cal.area_under_risk_coverage(np.linspace(1, 0, 100).tolist(), right)[0]
-    worst = cal.area_under_risk_coverage(np.linspace(0, 1, 100).tolist(), right)[0]
-    flat = cal.area_under_risk_coverage([0.6] * 100, right)[0]
-    assert best < flat == 0.4 < worst
-
-
 @settings(max_examples=30, deadline=None)
 @given(COLUMNS)
 def test_bounds_hold_for_anything(rows):

@@ -21,7 +21,6 @@ from evals.letters.fields import extracted
 from evals.measures.results import read_result
 from evals.model import drafts, lies, tiers
 from evals.model.measure import Price, costs, main
-from evals.rules_model import RulesModel
 from tests.fakes import FakeModel
 from tests.openai_server import model_server
 
@@ -223,12 +222,3 @@ def test_without_a_server_it_says_so(starter_artifact: Path, tmp_path: Path, cap
     given = ["--base-url", "http://127.0.0.1:9/v1", "--catalog", str(starter_artifact), "--folder", str(tmp_path / "a")]
     assert main(given) == 2
     assert "the connection to the language model broke" in capsys.readouterr().err
-
-
-def test_the_rules_state_no_value_that_their_own_lies_name() -> None:
-    """Both columns of the report are of the same baits; the rules tell and pass alike, having nothing else to say."""
-    asked, rules = lies.baits(2), RulesModel()
-    found = asyncio.run(extracted([one.request for one in asked], lambda _: rules, 4))
-    rows = {each.measure: each for each in lies.rows_of("rules", asked, found) if each.set == "rules: all"}
-    assert rows["lies_passed"].value <= rows["lies_told"].value
-    assert rows["lies_passed"].n == len(asked) == 2 * len(lies.CLASSES)

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from clinical.errors import SourceError
-from evals.measures.texts import rows_of
 from evals.reading import claims
 from evals.reading.inputs import frame_of, read_inputs, statements
 from evals.reading.judged import CAUSES, errors_of, shown
@@ -109,14 +108,6 @@ def test_the_command_gives_rows_of_every_part(starter_artifact, tmp_path, capsys
     assert found["stated_shown", "ALL"]["n"] == 1
     assert found["absent_shown", "denied"]["value"] == 0.0
     assert {"there_read_as_not", "not_there_read_as_there", "stated_without_code"} <= {name for name, _ in found}
-
-
-def test_medium_is_what_is_shown_and_not_high(index):
-    rows = {(row.measure, row.set): row for row in rows_of(frame_of([ROW], lambda text: shown(index, text)))}
-    high, medium, every = (
-        rows[name, "ALL"].n if (name, "ALL") in rows else 0 for name in ("high_right", "medium_right", "shown_right")
-    )
-    assert every == high + medium > 0
 
 
 def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():

@@ -176,11 +176,6 @@ def test_an_interrupted_command_ends_with_a_sentence(starter_artifact, tmp_path)
     assert list(tmp_path.iterdir()) == [queries]
 
 
-def test_a_path_that_cannot_be_read_is_a_sentence(starter_artifact, tmp_path, capsys):
-    assert command.main(["coding", "--catalog", str(starter_artifact), "--queries", str(tmp_path / "none")]) == 2
-    assert "none: cannot be read: No such file or directory" in capsys.readouterr().err
-
-
 def test_what_cannot_be_read_or_written_is_said_before_anything_is_measured(
     starter_artifact, queries, tmp_path, capsys
 ):
