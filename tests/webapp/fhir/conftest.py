@@ -1,5 +1,6 @@
 """An organization with a member, a token and documents; `Caller` is the HTTP side of an integrator."""
 
+import base64
 import io
 import uuid
 from collections.abc import Iterator
@@ -21,7 +22,12 @@ from webapp.fhir import dates, store, tokens
 from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, Status
 from webapp.fhir.service import service
 
-TEXT = "text/plain"
+TEXT, FHIR, XML = "text/plain", "application/fhir+json", "application/fhir+xml"
+WRITES = "system/DocumentReference.crs system/Binary.cr system/Patient.crs"
+ALL = "system/DocumentReference.cruds system/Binary.cr system/Patient.crus"
+BODY = "Befund: unauffällig.".encode()
+SYSTEM = "urn:oid:1.2.3"
+Resource = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,16 @@ class Place:
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
+    def program(self, scopes: str = "") -> "Caller":
+        """A new service account's program, with these scopes."""
+        return calls(self, machine(self, *(("--scopes", scopes) if scopes else ()))[1])
+
+    def allow(self, *what: str) -> None:
+        """Give the organization's programs leave."""
+        for one in what:
+            done = self.app.test_cli_runner().invoke(args=["orgs", "allow", str(self.organization), one])
+            assert done.exit_code == 0, done.output
+
 
 class Caller:
     """Calls below an organization's base with its token, or follows absolute links."""
@@ -55,6 +71,25 @@ class Caller:
         parts = urlsplit(path)
         url = parts._replace(scheme="", netloc="").geturl() if parts.scheme else f"{self.place.path}/{path}"
         return self.client.open(url, method=method, headers=self.place.headers | (headers or {}), **more)
+
+    def post(self, path: str, what: Any, **headers: str) -> TestResponse:
+        """Post a resource; `If_None_Exist` is the header of that name."""
+        return self._sent("POST", path, what, headers)
+
+    def put(self, resource: Resource, path: str = "", **headers: str) -> TestResponse:
+        """Update a resource, at its own address unless another is given."""
+        return self._sent("PUT", path or f"{resource['resourceType']}/{resource['id']}", resource, headers)
+
+    def made(self, sent: Resource | None = None, **changed: Any) -> Resource:
+        """The document as it is stored once it is posted."""
+        answer = self.post("DocumentReference", sent or document(**changed))
+        assert answer.status_code == 201, answer.data
+        stored: Resource = answer.get_json(force=True)
+        return stored
+
+    def _sent(self, method: str, path: str, what: Any, headers: dict[str, str]) -> TestResponse:
+        named = {"Content-Type": FHIR} | {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.open(method, path, json=what, headers=named)
 
     def bundle(self, path: str, **more: Any) -> dict[str, Any]:
         response = self.get(path, **more)
@@ -85,6 +120,18 @@ def place(app: Flask) -> Place:
 def caller(place: Place) -> Caller:
     """That member's program."""
     return Caller(place)
+
+
+@pytest.fixture
+def program(place: Place) -> Caller:
+    """A program that may read and write."""
+    return place.program(WRITES)
+
+
+@pytest.fixture
+def writer(place: Place) -> Caller:
+    """A program that may also update and delete."""
+    return place.program(ALL)
 
 
 @pytest.fixture
@@ -181,3 +228,58 @@ def resources_of(bundle: dict[str, Any]) -> list[dict[str, Any]]:
 def now() -> str:
     """Now as an ISO instant."""
     return datetime.now(UTC).isoformat()
+
+
+def run(app: Flask, *arguments: str, fails: bool = False) -> str:
+    """The words that a command about service accounts prints."""
+    done = app.test_cli_runner().invoke(args=["services", *arguments])
+    assert (done.exit_code != 0) == fails, done.output
+    return done.output.strip()
+
+
+def machine(place: Place, *more: str) -> tuple[str, str]:
+    """A new account of the place and a secret of it."""
+    account = run(place.app, "add", "Archiv", "--org", str(place.organization), *more)
+    return account, run(place.app, "add-secret", account)
+
+
+def calls(place: Place, secret: str) -> Caller:
+    """A program that calls with that secret."""
+    return Caller(Place(place.app, place.organization, place.user, secret))
+
+
+def document(**changed: Any) -> Resource:
+    """A DocumentReference to send, with these elements instead of its own."""
+    attachment = {"contentType": TEXT, "title": "Befund.txt", "data": base64.b64encode(BODY).decode()}
+    attachment |= changed.pop("attachment", {})
+    given = {"resourceType": "DocumentReference", "status": "current", "content": [{"attachment": attachment}]}
+    return {name: value for name, value in (given | changed).items() if value is not None}
+
+
+def bundle(**changed: Any) -> Resource:
+    """A Provide Document Bundle: SubmissionSet, patient, file and document that refer to each other."""
+    entries = {
+        "set": {"resourceType": "List", "status": "current", "mode": "working"},
+        "patient": {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "99"}]},
+        "file": {"resourceType": "Binary", "contentType": TEXT, "data": base64.b64encode(BODY).decode()},
+        "document": document(
+            content=[{"attachment": {"url": "urn:uuid:file", "title": "Brief.txt"}}],
+            subject={"reference": "urn:uuid:patient"},
+        ),
+    } | changed
+    return {
+        "resourceType": "Bundle",
+        "type": "transaction",
+        "entry": [
+            {"fullUrl": f"urn:uuid:{name}", "resource": resource,
+             "request": {"method": "POST", "url": resource["resourceType"]}}
+            for name, resource in entries.items()
+        ],
+    }  # fmt: skip
+
+
+def element(answer: TestResponse) -> str:
+    """The element that an error names."""
+    issue = answer.get_json(force=True)["issue"][0]
+    assert issue["severity"] == "error"
+    return str(issue.get("expression", [""])[0])

@@ -21,8 +21,7 @@ from werkzeug.test import TestResponse
 from clinical.errors import SettingError
 from tests.serving import free_port, serving, wait_until
 from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, make_app
-from tests.webapp.fhir.conftest import Caller, Place, add_document, make_place
-from tests.webapp.fhir.test_machines import run
+from tests.webapp.fhir.conftest import Caller, Place, add_document, make_place, run
 from tests.webapp.sso import live
 from webapp.fhir.machines.keys import AGAIN_S, AT_ONCE, KEPT_S, KeysBusy, PublicKeys
 from webapp.fhir.machines.models import ServiceAccount

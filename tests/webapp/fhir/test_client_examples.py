@@ -14,8 +14,7 @@ from joserfc.jwk import RSAKey
 from tests import docs
 from tests.conftest import stay_out
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
-from tests.webapp.fhir.test_machines import calls, machine, run
+from tests.webapp.fhir.conftest import Caller, Place, add_document, calls, machine, resources_of, run
 
 PAGE = docs.ROOT / "docs" / "clients.md"
 SCOPES = "system/DocumentReference.crs system/Binary.r system/Patient.c"

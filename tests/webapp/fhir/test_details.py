@@ -166,12 +166,6 @@ def test_documents_are_found_by_what_they_carry(place, caller):
     assert strict.status_code == 200
 
 
-def test_more_conditions_than_a_statement_holds_are_named_as_ignored(place, caller):
-    response = caller.get("DocumentReference?" + "&".join(f"type={number}" for number in range(9)))
-    assert response.headers["Befund-Ignored"] == "type"
-    assert caller.bundle("DocumentReference?type=%00")["total"] == 0
-
-
 def test_no_string_of_a_line_is_kept_for_the_process():
     first, second = (DocumentLine.model_validate_json('{"path": "Zwirnwald.pdf"}').path for _ in range(2))
     assert first == second

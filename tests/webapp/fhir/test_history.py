@@ -4,12 +4,11 @@ import threading
 import uuid
 
 from fhir.resources.R4B import get_fhir_model_class
-from sqlalchemy import delete
 
 from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, make_place, mark
 from webapp.extensions import db as database
-from webapp.fhir import clock, linking
-from webapp.fhir.models import Document, Status
+from webapp.fhir import linking
+from webapp.fhir.models import Status
 
 
 def entries(caller, path="DocumentReference/_history"):
@@ -110,16 +109,6 @@ def test_a_document_that_is_linked_later_is_told_again(place, caller):
     assert [told(entry)[1] for entry in entries(caller)] == ["PUT", "POST"]
     newest = entries(caller)[0]["resource"]
     assert (newest["id"], newest["subject"]) == (str(document), {"reference": f"Patient/{patient}"})
-
-
-def test_a_deleted_document_is_told_without_what_it_was(place, caller):
-    document = add_document(place)
-    with place.app.app_context(), database.write() as session:
-        clock.tell(session, place.organization, [clock.Change(document, 2, Status.CURRENT)], deleted=True)
-        session.execute(delete(Document).where(Document.id == document))
-    found = entries(caller)
-    assert [told(entry) for entry in found] == [(str(document), "DELETE", None)] * 2
-    assert caller.get(f"DocumentReference/{document}/_history").status_code == 200
 
 
 def test_changes_of_others_are_not_told(place, caller):

@@ -7,7 +7,6 @@ from fhir.resources.R4B import get_fhir_model_class
 
 from tests.webapp.fhir import conftest
 from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, add_study, make_place
-from tests.webapp.fhir.test_machines import calls, machine
 from webapp.fhir import routes
 
 TABLE = {
@@ -94,7 +93,7 @@ def test_documents_that_are_sent_along_have_links_that_work(
     ],
 )
 def test_it_takes_the_rights_to_what_is_sent_along(place: Place, scopes: str, path: str, lacking: str) -> None:
-    reader = calls(place, machine(place, "--scopes", scopes)[1])
+    reader = place.program(scopes)
     refused = reader.get(path)
     assert (refused.status_code, lacking in refused.get_data(as_text=True)) == (403, True)
 

@@ -17,8 +17,7 @@ from sqlalchemy import select
 
 from tests.serving import free_port
 from tests.webapp.conftest import SECRET
-from tests.webapp.fhir.conftest import Caller, make_place
-from tests.webapp.fhir.test_machines import machine
+from tests.webapp.fhir.conftest import Caller, machine, make_place
 from tests.webapp.sso import live
 from webapp.extensions import db as database
 from webapp.fhir.models import Document

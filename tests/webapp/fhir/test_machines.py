@@ -6,34 +6,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from flask import Flask
 from sqlalchemy import select, update
 from sqlalchemy.orm import joinedload
 
 from tests.webapp.conftest import Outside, add_organization
-from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, add_document, calls, machine, resources_of, run
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes
 from webapp.fhir.machines.accounts import SECRETS_AT_MOST, WARN_DAYS, ends_soon
 from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
 from webapp.fhir.models import AccessLog
 from webapp.models import AuditEvent, utcnow
-
-
-def run(app: Flask, *arguments: str, fails: bool = False) -> str:
-    done = app.test_cli_runner().invoke(args=["services", *arguments])
-    assert (done.exit_code != 0) == fails, done.output
-    return done.output.strip()
-
-
-def machine(place: Place, *more: str) -> tuple[str, str]:
-    """A new account of the place and a secret of it."""
-    account = run(place.app, "add", "Archiv", "--org", str(place.organization), *more)
-    return account, run(place.app, "add-secret", account)
-
-
-def calls(place: Place, secret: str) -> Caller:
-    return Caller(Place(place.app, place.organization, place.user, secret))
 
 
 def test_a_service_account_reads_its_organization_alone_and_belongs_to_nobody(place: Place, db: Outside) -> None:

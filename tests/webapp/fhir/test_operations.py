@@ -6,7 +6,6 @@ import pytest
 from fhir.resources.R4B.bundle import Bundle
 
 from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
-from tests.webapp.fhir.test_machines import calls, machine
 from webapp.fhir.models import Status
 
 LETTER = {"type": {"coding": [{"system": "urn:kdl", "code": "AD01"}]}}
@@ -53,7 +52,7 @@ def test_everything_since_an_instant_is_what_was_stored_from_then_on(place: Plac
 )
 def test_scopes_bound_operations(place: Place, scopes: str, asked: str, status: int) -> None:
     patient = add_patient(place)
-    answer = calls(place, machine(place, "--scopes", scopes)[1]).get(asked.format(patient=patient))
+    answer = place.program(scopes).get(asked.format(patient=patient))
     assert answer.status_code == status, answer.data
 
 
@@ -87,6 +86,6 @@ def test_docref_without_a_patient_is_refused_to_everybody(place: Place, caller: 
         "DocumentReference/$docref?start=2026",
     ):
         assert caller.get(path).status_code == 400
-    program = calls(place, machine(place)[1])
+    program = place.program()
     for wrong in ("on-demand=true", "status=current", "profile=x"):
         assert program.get(f"DocumentReference/$docref?patient={add_patient(place)}&{wrong}").status_code == 400

@@ -8,24 +8,10 @@ import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
 from tests.docs import ROOT
-from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, make_place
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import document, post, program
+from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, document, make_place
 from webapp.fhir.models import Status
-from webapp.fhir.parameters import (
-    COMPOSITE,
-    DATE,
-    DOCUMENT,
-    INCLUSIONS,
-    PREFIXES,
-    REFERENCE,
-    STRING,
-    TOKEN,
-    Parameter,
-)
+from webapp.fhir.parameters import COMPOSITE, DATE, DOCUMENT, INCLUSIONS, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
 from webapp.fhir.searching.readers import PATIENT, SEARCH, STUDY
-
-__all__ = ["program"]
 
 WORDS = [parameter for parameter in DOCUMENT if parameter.paths]
 OTHERS = {"masterIdentifier": {"value": "X"}, "content": [{"attachment": {"title": "nichts"}}]}
@@ -254,11 +240,11 @@ def test_what_is_posted_is_found_like_what_was_imported(program: Caller) -> None
              "event": [{"coding": [{"code": "OP"}]}], "related": [{"reference": "Observation/5"}],
              "period": {"start": "2026-03-01", "end": "2026-03-04"}}  # fmt: skip
     sent = document(context=codes, custodian={"reference": "Organization/7"}, description="Kurzer Brief")
-    made = post(program, "DocumentReference", sent)
+    made = program.post("DocumentReference", sent)
     assert made.status_code == 201, made.data
     ident = made.get_json(force=True)["id"]
     other = document(content=[{"attachment": sent["content"][0]["attachment"] | {"language": "de"}}])
-    language = post(program, "DocumentReference", other).get_json(force=True)["id"]
+    language = program.post("DocumentReference", other).get_json(force=True)["id"]
     for asked in ("facility=KHS", "setting=INNE", "event=OP", "related=Observation/5", "period=2026-03",
                   "custodian:Organization=7", "description:contains=brief", "language:missing=true"):  # fmt: skip
         assert program.ids(f"DocumentReference?{asked}") == [ident], asked
@@ -439,7 +425,7 @@ def test_documents_are_found_by_what_their_patient_is_found_by(place: Place, cal
 
 
 def test_a_chain_tells_of_patients_and_needs_the_right_to_search_them(place: Place) -> None:
-    reader = calls(place, machine(place, "--scopes", "system/DocumentReference.rs system/Patient.r")[1])
+    reader = place.program("system/DocumentReference.rs system/Patient.r")
     assert reader.get("DocumentReference?type=1").status_code == 200
     refused = reader.get("DocumentReference?patient.family=Muster")
     assert (refused.status_code, "system/Patient.s" in refused.get_data(as_text=True)) == (403, True)

@@ -8,17 +8,9 @@ import pytest
 from werkzeug.test import TestResponse
 
 from clinical.fhir import to_xml
-from tests.webapp.fhir.conftest import Caller, Place, add_patient
-from tests.webapp.fhir.test_changing import ALL, made
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import FHIR, SYSTEM
+from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place, add_patient
 from webapp.fhir.answers import FhirError
 from webapp.fhir.writing import pathpatch
-
-
-@pytest.fixture
-def writer(place: Place) -> Caller:
-    return calls(place, machine(place, "--scopes", ALL)[1])
 
 
 def operation(kind: str, path: str, **parts: Any) -> dict[str, Any]:
@@ -141,7 +133,7 @@ def test_a_path_costs_its_length() -> None:
 
 @pytest.mark.parametrize("xml", [False, True])
 def test_a_document_is_patched_by_paths(place: Place, writer: Caller, xml: bool) -> None:
-    first = made(writer, description="alt", category=[{"coding": [{"code": "1"}]}])
+    first = writer.made(description="alt", category=[{"coding": [{"code": "1"}]}])
     path = f"DocumentReference/{first['id']}"
     related = {
         "part": [{"name": "code", "valueCode": "appends"}, {"name": "target", "valueReference": {"display": "x"}}]

@@ -9,14 +9,24 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, mark, resources_of
+from tests.webapp.fhir.conftest import (
+    SYSTEM,
+    Caller,
+    Place,
+    add_document,
+    add_patient,
+    add_study,
+    calls,
+    machine,
+    mark,
+    resources_of,
+    run,
+)
 from tests.webapp.fhir.test_backend_services import PUBLIC, ask, claims, signed
-from tests.webapp.fhir.test_machines import calls, machine, run
 
 TOKENS = ("person", "secret", "smart")
 FORM = "application/x-www-form-urlencoded"
 READS = "system/DocumentReference.rs system/Binary.r system/Patient.rs system/ImagingStudy.rs"
-OID = "urn:oid:1.2.3"
 DETAILS = {
     "type": {"coding": [{"system": "http://loinc.org", "code": "11488-4"}]},
     "category": [{"coding": [{"system": "http://loinc.org", "code": "47039-3"}]}],
@@ -27,8 +37,8 @@ DETAILS = {
 }
 FILTERS = {
     "DocumentReference": (
-        "patient={p1}", "patient=Patient/{p2}", f"patient={OID}|9999", "patient=9999", "patient={p1},{p2}",
-        "subject=Patient/{p1}", f"patient.identifier={OID}|4711", f"subject:identifier={OID}|4712", "_id={d1}",
+        "patient={p1}", "patient=Patient/{p2}", f"patient={SYSTEM}|9999", "patient=9999", "patient={p1},{p2}",
+        "subject=Patient/{p1}", f"patient.identifier={SYSTEM}|4711", f"subject:identifier={SYSTEM}|4712", "_id={d1}",
         "_id={d1},{d3}", "_id=unknown", "status=current", "status=entered-in-error", "status:not=current",
         "status=superseded", "contenttype=application/pdf", "contenttype=text/html", "date=2024-05-06",
         "date=ge2024-05-07&date=lt2024-05-08", "_lastUpdated=lt2024-05-07", "type=11488-4",
@@ -38,12 +48,12 @@ FILTERS = {
         "date=gestern&patient={p1}&foo=1&type:above=x",
     ),
     "Patient": (
-        f"identifier={OID}|4711", "identifier=4712", f"identifier={OID}|0", "_id={p1}", "_id={p1},{p2}", "name=must",
-        "family=Müller", "given:exact=Eva", "birthdate=1970-03-05", "birthdate=ge1980", "gender=female", "gender=other",
-        "name=niemand", "family=m&_count=1", "address=x&family=Müller",
+        f"identifier={SYSTEM}|4711", "identifier=4712", f"identifier={SYSTEM}|0", "_id={p1}", "_id={p1},{p2}",
+        "name=must", "family=Müller", "given:exact=Eva", "birthdate=1970-03-05", "birthdate=ge1980", "gender=female",
+        "gender=other", "name=niemand", "family=m&_count=1", "address=x&family=Müller",
     ),
     "ImagingStudy": (
-        "patient={p1}", "patient=Patient/{p2}", "subject={p1}", f"patient.identifier={OID}|4711", "_id={s1}",
+        "patient={p1}", "patient=Patient/{p2}", "subject={p1}", f"patient.identifier={SYSTEM}|4711", "_id={s1}",
         "_id=unknown", "identifier=urn:oid:1.2.840.1", "identifier=urn:dicom:uid|urn:oid:1.2.840.1", "identifier=0",
         "patient=nobody", "patient={p2}&_count=1", "modality=CT&patient={p1}",
     ),
@@ -59,16 +69,20 @@ FILTERS = {
 def names(place: Place) -> dict[str, str]:
     """Two patients with names, four documents, two studies."""
     first = add_patient(
-        place, (OID, "4711"), name=[{"family": "Mustermann", "given": ["Max"]}], birthDate="1970-03-05", gender="male"
+        place,
+        (SYSTEM, "4711"),
+        name=[{"family": "Mustermann", "given": ["Max"]}],
+        birthDate="1970-03-05",
+        gender="male",
     )
     second = add_patient(
-        place, (OID, "4712"), name=[{"family": "Müller", "given": ["Eva"]}], birthDate="1985", gender="female"
+        place, (SYSTEM, "4712"), name=[{"family": "Müller", "given": ["Eva"]}], birthDate="1985", gender="female"
     )
     documents = [
         add_document(place, patient_id=first, at="2024-05-06T10:00:00+00:00", details=DETAILS),
         add_document(place, patient_id=first, at="2024-05-07T10:00:00+00:00", content_type="application/pdf"),
         add_document(place, patient_id=second, at="2024-05-08T10:00:00+00:00"),
-        add_document(place, external_system=OID, external_value="9999"),
+        add_document(place, external_system=SYSTEM, external_value="9999"),
     ]
     mark(place, documents[2])
     studies = [

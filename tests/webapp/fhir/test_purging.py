@@ -94,6 +94,8 @@ def test_pollers_of_the_feed_are_told(app: Flask, place: Place, caller: Caller) 
     feed = caller.bundle("DocumentReference/_history?_sort=_lastUpdated")["entry"]
     methods = [entry["request"]["method"] for entry in feed]
     assert methods == ["POST", "DELETE", "DELETE"], "its earlier version has nothing to show any more"
+    own = caller.bundle(f"DocumentReference/{gone}/_history")["entry"]
+    assert [(entry["request"]["method"], "resource" in entry) for entry in own] == [("DELETE", False)] * 2
     assert caller.ids("DocumentReference") == [str(kept)]
 
 

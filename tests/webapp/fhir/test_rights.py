@@ -12,11 +12,23 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, Outside
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
+from tests.webapp.fhir.conftest import (
+    BODY,
+    SYSTEM,
+    Caller,
+    Place,
+    add_document,
+    add_patient,
+    add_study,
+    bundle,
+    calls,
+    document,
+    machine,
+    make_place,
+    resources_of,
+)
 from tests.webapp.fhir.test_backend_services import ask, claims, signed
-from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_posting import READS, holder
-from tests.webapp.fhir.test_writing import BODY, SYSTEM, bundle, document, post
 from webapp.extensions import db as database
 from webapp.fhir.machines import accounts
 from webapp.fhir.machines.models import ServiceAccount
@@ -35,7 +47,7 @@ def names(place: Place) -> dict[str, str]:
 
 
 def program(place: Place, scopes: str) -> Caller:
-    return calls(place, machine(place, "--scopes", scopes)[1])
+    return place.program(scopes)
 
 
 def leaks(answer: TestResponse) -> list[str]:
@@ -257,10 +269,10 @@ def test_who_may_only_create_learns_of_what_is_there_only_where_it_is(
 ) -> None:
     sent, value = SENT[kind]
     writer = holder(place, tmp_path, token, f"{WRITES} system/ImagingStudy.rs")
-    made = post(writer, kind, sent)
+    made = writer.post(kind, sent)
     assert made.status_code == 201
     assert "/files/" not in made.get_data(as_text=True), "the new document's file is read by whoever may read"
-    there = post(writer, kind, sent, If_None_Exist=f"identifier={SYSTEM}|{value}", Prefer=prefer)
+    there = writer.post(kind, sent, If_None_Exist=f"identifier={SYSTEM}|{value}", Prefer=prefer)
     assert (there.status_code, there.data) == (200, b"")
     assert there.headers["Location"] == made.headers["Location"]
     assert not {"ETag", "Last-Modified"} & set(there.headers.keys())
@@ -271,13 +283,13 @@ def test_who_may_only_create_learns_of_what_is_there_only_where_it_is(
 def test_who_may_read_too_gets_what_is_there_and_that_is_written_down(place: Place, db: Outside, kind: str) -> None:
     sent, value = SENT[kind]
     _, secret = machine(place, "--scopes", f"{WRITES} system/{kind}.r")
-    made = post(calls(place, secret), kind, sent)
+    made = calls(place, secret).post(kind, sent)
     ident = made.headers["Location"].rpartition("/")[2]
     condition = {"If_None_Exist": f"identifier={SYSTEM}|{value}"}
-    minimal = post(calls(place, secret), kind, sent, Prefer="return=minimal", **condition)
+    minimal = calls(place, secret).post(kind, sent, Prefer="return=minimal", **condition)
     assert (minimal.status_code, minimal.data) == (200, b"")
     assert db.session.scalars(select(AccessLog)).all() == [], "nothing was read"
-    there = post(calls(place, secret), kind, sent, **condition)
+    there = calls(place, secret).post(kind, sent, **condition)
     assert (there.status_code, there.get_json(force=True)["id"]) == (200, ident)
     row = db.session.scalars(select(AccessLog)).one()
     assert (row.how, row.kind, str(row.document_id), row.user_id) == ("metadata", kind, ident, None)
@@ -288,10 +300,10 @@ def test_who_may_read_too_gets_what_is_there_and_that_is_written_down(place: Pla
 
 def test_a_transaction_tells_no_more_of_what_is_there(place: Place, db: Outside) -> None:
     writer = program(place, WRITES)
-    post(writer, "Patient", SENT["Patient"][0])
+    writer.post("Patient", SENT["Patient"][0])
     sent = bundle()
     sent["entry"][1]["request"]["ifNoneExist"] = f"identifier={SYSTEM}|99"
-    answer = post(writer, "", sent)
+    answer = writer.post("", sent)
     assert answer.status_code == 200
     patient = answer.get_json(force=True)["entry"][1]["response"]
     assert set(patient) == {"status", "location"}

@@ -11,8 +11,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside, add_user, login, submit
-from tests.webapp.fhir.conftest import Place
-from tests.webapp.fhir.test_machines import calls
+from tests.webapp.fhir.conftest import Place, calls
 from webapp.fhir.machines.models import ServiceAccount
 from webapp.models import AuditEvent
 

@@ -11,17 +11,19 @@ from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import (
+    SYSTEM,
     Caller,
     Place,
     add_document,
     add_documents,
     add_patient,
     add_study,
+    machine,
     make_place,
     resources_of,
+    run,
 )
-from tests.webapp.fhir.test_machines import machine, run
-from tests.webapp.fhir.test_posting import FORM, OID, TOKENS, holder
+from tests.webapp.fhir.test_posting import FORM, TOKENS, holder
 from webapp.fhir.machines.models import ServiceAccount
 from webapp.models import AuditEvent, Organization
 
@@ -152,7 +154,7 @@ YEARS = ",".join(f"{year:04d}" for year in range(2100, 3100))
 @pytest.fixture
 def names(place: Place) -> dict[str, str]:
     """A patient with a document and a study; a search that finds none of them says so by 0."""
-    patient = add_patient(place, (OID, "4711"), name=[{"family": "Mustermann"}], birthDate="1970", gender="male")
+    patient = add_patient(place, (SYSTEM, "4711"), name=[{"family": "Mustermann"}], birthDate="1970", gender="male")
     document = add_document(place, patient_id=patient)
     add_study(place, patient, identifier=[{"system": "urn:x", "value": "S-1"}])
     return {"p1": str(patient), "d1": str(document), "many": MANY, "years": YEARS}

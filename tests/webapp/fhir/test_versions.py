@@ -9,14 +9,11 @@ from werkzeug.http import http_date
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, mark, resources_of
-from tests.webapp.fhir.test_writing import SYSTEM, document, post, program
+from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, add_document, add_patient, document, mark, resources_of
 from webapp.fhir.dates import parse_bound
 from webapp.fhir.models import DocumentChange
 from webapp.fhir.routes import HALF_LIFE
 from webapp.urls import LIFETIME
-
-__all__ = ["program"]
 
 
 def version_of(answer: TestResponse) -> tuple[str, str]:
@@ -35,7 +32,7 @@ def micros(text: str) -> int:
 
 
 def test_a_version_is_the_same_wherever_it_is_seen(place: Place, program: Caller) -> None:
-    created = post(program, "DocumentReference", document())
+    created = program.post("DocumentReference", document())
     ident = created.get_json(force=True)["id"]
     path = f"DocumentReference/{ident}"
     mark(place, add_document(place))
@@ -57,7 +54,7 @@ def test_a_version_is_the_same_wherever_it_is_seen(place: Place, program: Caller
 
 def test_a_create_tells_its_version_also_without_the_resource(program: Caller) -> None:
     for kind, what in (("DocumentReference", document()), ("Patient", {"resourceType": "Patient"})):
-        answer = post(program, kind, what, Prefer="return=minimal")
+        answer = program.post(kind, what, Prefer="return=minimal")
         read = program.get(answer.headers["Location"])
         assert (answer.status_code, answer.data) == (201, b"")
         assert version_of(answer) == version_of(read)
@@ -66,10 +63,10 @@ def test_a_create_tells_its_version_also_without_the_resource(program: Caller) -
 
 def test_what_was_there_is_answered_with_its_version(place: Place, program: Caller) -> None:
     sent, condition = document(identifier=[{"system": SYSTEM, "value": "1"}]), f"identifier={SYSTEM}|1"
-    first = post(program, "DocumentReference", sent).get_json(force=True)
+    first = program.post("DocumentReference", sent).get_json(force=True)
     mark(place, uuid.UUID(first["id"]))
     for prefer in ("return=minimal", "return=representation"):
-        again = post(program, "DocumentReference", sent, If_None_Exist=condition, Prefer=prefer)
+        again = program.post("DocumentReference", sent, If_None_Exist=condition, Prefer=prefer)
         assert (again.status_code, again.headers["ETag"]) == (200, 'W/"2"')
 
 
