@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, Outside, add_user, login, make_app
-from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
+from tests.webapp.fhir.conftest import Caller, make_place, resources_of
 from tests.webapp.sso import live
 from tests.webapp.sso.conftest import store_vendors
 from webapp import create_app, gunicorn_conf
@@ -211,7 +211,7 @@ def test_a_secret_key_is_changed_without_entering_anything_anew(database_url: st
 
     store_vendors(former, ProviderFields("acme", "Acme", *URLS, "c", "the-secret-of-acme"))
     place = make_place(former)
-    add_document(place, b"Befund")
+    place.add_document(b"Befund")
     (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
     link = resource["content"][0]["attachment"]["url"].removeprefix("http://localhost")
     between = make_app(database_url, tmp_path, secret_key=new, secret_key_previous=old)
@@ -229,7 +229,7 @@ def test_a_secret_key_is_changed_without_entering_anything_anew(database_url: st
 
 def test_a_parameter_repeated_without_end_is_answered_and_kept_small(app: Flask) -> None:
     place = make_place(app)
-    add_document(place, external_system="kis", external_value="1")
+    place.add_document(external_system="kis", external_value="1")
     caller = Caller(place)
     for number in (1, 8, 9, 300, 3000):
         wanted = "&".join(f"patient=kis|{value}" for value in range(number))

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from tests.webapp.conftest import Outside, add_organization, add_user, login, submit
-from tests.webapp.fhir.conftest import Caller, Place, add_document, place, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, place, resources_of
 from webapp.fhir.models import AccessToken
 from webapp.models import AuditEvent, Membership, Organization, Role, User, utcnow
 
@@ -24,7 +24,7 @@ def events(db: Outside, kind: str = "change") -> list[tuple[str, str, str]]:
 
 
 def presigned(place: Place) -> str:
-    add_document(place, b"Befund")
+    place.add_document(b"Befund")
     (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
     parts = urlsplit(resource["content"][0]["attachment"]["url"])
     return f"{parts.path}?{parts.query}"
@@ -163,7 +163,7 @@ def test_uploads_marks_and_tokens_leave_a_trace(app: Flask, db: Outside, place: 
 
 def test_commands_leave_a_trace_too(app: Flask, db: Outside, place: Place) -> None:
     run = app.test_cli_runner().invoke
-    document = add_document(place)
+    document = place.add_document()
     run(args=["documents", "mark-in-error", str(document)])
     run(args=["tokens", "create", "--user", "erika@example.org"])
     run(args=["orgs", "add", "Neue Praxis"])

@@ -17,7 +17,7 @@ from clinical.contract import QUERY_MAX
 from clinical.fhir import from_xml
 from tests.webapp.conftest import ONE_DATABASE, Outside
 from tests.webapp.extracting.conftest import KEEPS
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, make_place, mark
+from tests.webapp.fhir.conftest import Caller, Place, make_place
 from tests.webapp.fhir.test_client_examples import LANGUAGES, Example
 from tests.webapp.workbench.conftest import Behind
 from tests.written_files import pdf_of, scan_of
@@ -48,7 +48,7 @@ PDF, PLAIN = "application/pdf", "text/plain"
 
 
 def pdf(place: Place, **more: Any) -> uuid.UUID:
-    return add_document(place, pdf_of(LINES), content_type=PDF, title="brief.pdf", **more)
+    return place.add_document(pdf_of(LINES), content_type=PDF, title="brief.pdf", **more)
 
 
 def extract(caller: Caller, document: Any, query: str = "", **more: Any) -> TestResponse:
@@ -90,7 +90,7 @@ def outcome(answer: TestResponse) -> tuple[int, str, str]:
 def test_a_stored_pdf_becomes_a_document_whose_fields_and_codes_say_where_they_stand(
     place: Place, reader: Caller, db: Outside
 ) -> None:
-    patient = add_patient(place)
+    patient = place.add_patient()
     document = pdf(place, patient_id=patient)
     bundle = read(reader, document)
     assert (bundle["type"], bundle["entry"][0]["resource"]["resourceType"]) == ("document", "Composition")
@@ -138,7 +138,7 @@ def test_a_stored_pdf_becomes_a_document_whose_fields_and_codes_say_where_they_s
 
 @pytest.mark.parametrize("form", ["application/fhir+json", "application/fhir+xml"])
 def test_a_text_without_codes_in_both_formats(place: Place, reader: Caller, behind: Behind, form: str) -> None:
-    document = add_document(place, "\n".join(LINES).encode(), external_system="urn:x", external_value="7")
+    document = place.add_document("\n".join(LINES).encode(), external_system="urn:x", external_value="7")
     asked = {"resourceType": "Parameters", "parameter": [
         {"name": "coded", "valueBoolean": False}, {"name": "document_type", "valueCode": "zuweisung"}]}  # fmt: skip
     answer = extract(reader, document, json=asked, headers={"Content-Type": "application/fhir+json", "Accept": form})
@@ -157,7 +157,7 @@ def test_a_text_without_codes_in_both_formats(place: Place, reader: Caller, behi
 def test_a_result_is_kept_once_as_a_document_that_transforms_the_letter(
     place: Place, keeper: Caller, behind: Behind, db: Outside
 ) -> None:
-    document = pdf(place, patient_id=add_patient(place))
+    document = pdf(place, patient_id=place.add_patient())
     first = extract(keeper, document, "?store=true")
     assert first.status_code == 201, first.data
     bundle = first.get_json(force=True)
@@ -180,7 +180,7 @@ def test_a_result_is_kept_once_as_a_document_that_transforms_the_letter(
     assert db.session.scalars(select(AuditEvent).where(AuditEvent.event == "uploaded")).one()
     assert outcome(extract(keeper, ident))[0] == 415, "a result is no letter"
 
-    mark(place, uuid.UUID(ident))
+    place.mark(uuid.UUID(ident))
     assert outcome(extract(keeper, document, "?store=true"))[:2] == (409, "conflict")
 
 
@@ -198,7 +198,7 @@ def test_rights_decide_who_reads_and_who_keeps(place: Place, reader: Caller, beh
     assert outcome(extract(Caller(place), document, "?store=true"))[0] == 403, "people's tokens write nothing"
     assert behind.begun == 0
     assert extract(Caller(place), document, "?coded=false").status_code == 200, "people read"
-    mark(place, document)
+    place.mark(document)
     assert outcome(extract(reader, document))[0] == 404
     assert extract(reader, uuid.uuid4()).status_code == 404
     assert reader.get(f"DocumentReference/{document}/$extract").status_code == 405
@@ -216,15 +216,15 @@ def test_files_that_nobody_reads_are_told_apart(
     place: Place, reader: Caller, behind: Behind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(behind.real.state.files, "ocr", False)
-    other = add_document(place, b"{}", content_type="application/fhir+json")
+    other = place.add_document(b"{}", content_type="application/fhir+json")
     assert outcome(extract(reader, other))[:2] == (415, "not-supported")
-    broken = add_document(place, b"%PDF-1.7", content_type=PDF)
+    broken = place.add_document(b"%PDF-1.7", content_type=PDF)
     assert outcome(extract(reader, broken)) == (422, "processing", "Die Datei ist beschädigt oder nicht lesbar.")
-    scan = add_document(place, scan_of(pdf_of(LINES), 72), content_type="image/png")
+    scan = place.add_document(scan_of(pdf_of(LINES), 72), content_type="image/png")
     status, code, said = outcome(extract(reader, scan))
     assert (status, code) == (422, "processing")
     assert "Texterkennung ist nicht eingerichtet" in said
-    large = add_document(place, b"x" * (20 * 1024 * 1024 + 1))
+    large = place.add_document(b"x" * (20 * 1024 * 1024 + 1))
     assert outcome(extract(reader, large))[:2] == (413, "too-long")
 
 
@@ -262,7 +262,7 @@ def test_nothing_of_a_letter_is_logged(
     assert CANARY.encode() in answer.data
     assert answer.headers["Cache-Control"] == "no-store"
     behind.mode = "dead"
-    extract(keeper, add_document(place, "\n".join(LINES).encode()))
+    extract(keeper, place.add_document("\n".join(LINES).encode()))
     assert CANARY not in caplog.text
     assert CANARY not in "".join(str(vars(one)) for one in db.session.scalars(select(AuditEvent)))
 

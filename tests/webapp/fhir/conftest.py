@@ -49,13 +49,72 @@ class Place:
 
     def program(self, scopes: str = "") -> "Caller":
         """A new service account's program, with these scopes."""
-        return calls(self, machine(self, *(("--scopes", scopes) if scopes else ()))[1])
+        return self.calls(self.machine(*(("--scopes", scopes) if scopes else ()))[1])
 
     def allow(self, *what: str) -> None:
         """Give the organization's programs leave."""
         for one in what:
             done = self.app.test_cli_runner().invoke(args=["orgs", "allow", str(self.organization), one])
             assert done.exit_code == 0, done.output
+
+    def machine(self, *more: str) -> tuple[str, str]:
+        """A new account of the place and a secret of it."""
+        account = run(self.app, "add", "Archiv", "--org", str(self.organization), *more)
+        return account, run(self.app, "add-secret", account)
+
+    def calls(self, secret: str) -> "Caller":
+        """A program that calls with that secret."""
+        return Caller(Place(self.app, self.organization, self.user, secret))
+
+    def add_document(self, body: bytes = b"Befund", at: str | None = None, **values: Any) -> uuid.UUID:
+        """Store a document; `at` is an ISO instant, the other values are fields of `NewDocument`."""
+        return self.add_documents([{"body": body, "at": at, **values}])[0]
+
+    def add_documents(self, documents: list[dict[str, Any]]) -> list[uuid.UUID]:
+        """Store documents in one transaction."""
+        with self.app.app_context():
+            new = [_new(document) for document in documents]
+            with database.write() as session:
+                return [row.id for row in store.store_documents(session, self.organization, new)]
+
+    def add_patient(self, *identifiers: tuple[str, str], **resource: Any) -> uuid.UUID:
+        """Store a patient with external identifiers (system, value)."""
+        with self.app.app_context(), database.write() as session:
+            patient = Patient(
+                organization_id=self.organization,
+                stored_at=store.stamp(session, self.organization),
+                resource=resource or {"name": [{"family": "Mustermann", "given": ["Max"]}]},
+                identifiers=[
+                    PatientIdentifier(organization_id=self.organization, system=system, value=value)
+                    for system, value in identifiers
+                ],
+            )
+            session.add(patient)
+            session.flush()
+            return patient.id
+
+    def add_person(self, value: str, family: str, given: str, born: str, gender: str) -> uuid.UUID:
+        """Store a patient with a name, a birth date and a sex."""
+        name = [{"family": family, "given": given.split()}]
+        return self.add_patient((SYSTEM, value), name=name, birthDate=born, gender=gender)
+
+    def add_study(self, patient: uuid.UUID, **resource: Any) -> uuid.UUID:
+        """Store an imaging study of a patient."""
+        study = ImagingStudy(
+            id=uuid.uuid4(),
+            organization_id=self.organization,
+            patient_id=patient,
+            resource={"status": "available"} | resource,
+        )
+        with self.app.app_context(), database.write() as session:
+            study.stored_at = store.stamp(session, self.organization)
+            session.add(study)
+        return study.id
+
+    def mark(self, document: uuid.UUID, status: Status = Status.ENTERED_IN_ERROR) -> None:
+        """Mark a document, as the command does."""
+        with self.app.app_context(), database.write() as session:
+            store.mark(session, document, status)
 
 
 class Caller:
@@ -157,62 +216,12 @@ def make_place(app: Flask, name: str = "Praxis am Beispielplatz", email: str = "
     return Place(app, organization.id, user.id, text)
 
 
-def add_document(place: Place, body: bytes = b"Befund", at: str | None = None, **values: Any) -> uuid.UUID:
-    """Store a document; `at` is an ISO instant, the other values are fields of `NewDocument`."""
-    return add_documents(place, [{"body": body, "at": at, **values}])[0]
-
-
-def add_documents(place: Place, documents: list[dict[str, Any]]) -> list[uuid.UUID]:
-    """Store documents in one transaction."""
-    with place.app.app_context():
-        new = [_new(document) for document in documents]
-        with database.write() as session:
-            return [row.id for row in store.store_documents(session, place.organization, new)]
-
-
 def _new(values: dict[str, Any]) -> store.NewDocument:
     values = dict(values)
     body, at = values.pop("body", b"Befund"), values.pop("at", None)
     stored_at = dates.to_micros(datetime.fromisoformat(at)) if isinstance(at, str) else at
     given = {"title": "befund.txt", "content_type": TEXT} | values
     return store.NewDocument(file=service().files.put(io.BytesIO(body)), stored_at=stored_at, **given)
-
-
-def add_patient(place: Place, *identifiers: tuple[str, str], **resource: Any) -> uuid.UUID:
-    """Store a patient with external identifiers (system, value)."""
-    with place.app.app_context(), database.write() as session:
-        patient = Patient(
-            organization_id=place.organization,
-            stored_at=store.stamp(session, place.organization),
-            resource=resource or {"name": [{"family": "Mustermann", "given": ["Max"]}]},
-            identifiers=[
-                PatientIdentifier(organization_id=place.organization, system=system, value=value)
-                for system, value in identifiers
-            ],
-        )
-        session.add(patient)
-        session.flush()
-        return patient.id
-
-
-def add_study(place: Place, patient: uuid.UUID, **resource: Any) -> uuid.UUID:
-    """Store an imaging study of a patient."""
-    study = ImagingStudy(
-        id=uuid.uuid4(),
-        organization_id=place.organization,
-        patient_id=patient,
-        resource={"status": "available"} | resource,
-    )
-    with place.app.app_context(), database.write() as session:
-        study.stored_at = store.stamp(session, place.organization)
-        session.add(study)
-    return study.id
-
-
-def mark(place: Place, document: uuid.UUID, status: Status = Status.ENTERED_IN_ERROR) -> None:
-    """Mark a document, as the command does."""
-    with place.app.app_context(), database.write() as session:
-        store.mark(session, document, status)
 
 
 def link(bundle: dict[str, Any], relation: str) -> str:
@@ -235,17 +244,6 @@ def run(app: Flask, *arguments: str, fails: bool = False) -> str:
     done = app.test_cli_runner().invoke(args=["services", *arguments])
     assert (done.exit_code != 0) == fails, done.output
     return done.output.strip()
-
-
-def machine(place: Place, *more: str) -> tuple[str, str]:
-    """A new account of the place and a secret of it."""
-    account = run(place.app, "add", "Archiv", "--org", str(place.organization), *more)
-    return account, run(place.app, "add-secret", account)
-
-
-def calls(place: Place, secret: str) -> Caller:
-    """A program that calls with that secret."""
-    return Caller(Place(place.app, place.organization, place.user, secret))
 
 
 def document(**changed: Any) -> Resource:

@@ -11,21 +11,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
-from tests.webapp.fhir.conftest import (
-    ALL,
-    BODY,
-    FHIR,
-    SYSTEM,
-    Caller,
-    Place,
-    add_document,
-    add_patient,
-    calls,
-    document,
-    machine,
-    make_place,
-    resources_of,
-)
+from tests.webapp.fhir.conftest import ALL, BODY, FHIR, SYSTEM, Caller, Place, document, make_place, resources_of
 from webapp.extensions import db as database
 from webapp.fhir.machines.models import ServiceAccount
 from webapp.fhir.models import DocumentChange
@@ -39,11 +25,11 @@ def signed_in(place: Place, account: str, scopes: str) -> Caller:
     """The account by an access token with these scopes."""
     with place.app.app_context():
         row = database.session.get_one(ServiceAccount, account)
-        return calls(place, service().callers.token(row, scopes))
+        return place.calls(service().callers.token(row, scopes))
 
 
 def test_an_update_is_a_version_and_those_before_it_say_what_they_said(place: Place, writer: Caller) -> None:
-    patient = add_patient(place, (SYSTEM, "4711"))
+    patient = place.add_patient((SYSTEM, "4711"))
     first = writer.made(description="Entwurf", type={"coding": [{"code": "A"}]}, date="2020-01-01T10:00:00Z",
                  attachment={"title": "Über/Brief.txt"})  # fmt: skip
     changed = copy.deepcopy(first) | {"description": "Fertig", "type": {"coding": [{"code": "B"}]}}
@@ -144,7 +130,7 @@ def test_a_mark_in_error_is_set_and_taken_back_and_what_is_replaced_stays_so(pla
 
 
 def test_a_patient_is_updated_and_found_by_what_it_is_now(place: Place, writer: Caller) -> None:
-    waiting = add_document(place, external_system=SYSTEM, external_value="2")
+    waiting = place.add_document(external_system=SYSTEM, external_value="2")
     sent = {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "1"}], "name": [{"family": "Alt"}]}
     first = writer.post("Patient", sent).get_json(force=True)
     taken = writer.post("Patient", {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "9"}]})
@@ -214,7 +200,7 @@ def test_a_patch_changes_what_it_names(place: Place, writer: Caller) -> None:
     ]
     assert statuses == [422, 400, 400, 422, 400, 400, 422, 415, 404]
     assert writer.bundle(path)["meta"]["versionId"] == "2"
-    patient = add_patient(place)
+    patient = place.add_patient()
     assert patch(writer, f"Patient/{patient}", {"op": "add", "path": "/gender", "value": "male"}).status_code == 200
     assert writer.ids("Patient?gender=male") == [str(patient)]
     blind = place.program("system/DocumentReference.u")
@@ -251,14 +237,14 @@ def test_a_deletion_leaves_a_tombstone_that_the_feed_shows(place: Place, writer:
 
 
 def test_nobody_changes_what_is_not_theirs(place: Place, writer: Caller, caller: Caller) -> None:
-    first, person = writer.made(), add_patient(place)
+    first, person = writer.made(), place.add_patient()
     place.allow("client-deletes", "client-ids")
     other = make_place(place.app, "Andere", "max@example.org")
     stranger = other.program(ALL)
     reader = place.program("system/DocumentReference.crs system/Patient.crs")
-    narrowed = signed_in(place, machine(place, "--scopes", ALL)[0], "system/DocumentReference.crs system/Patient.crs")
+    narrowed = signed_in(place, place.machine("--scopes", ALL)[0], "system/DocumentReference.crs system/Patient.crs")
     path = f"DocumentReference/{first['id']}"
-    assert signed_in(place, machine(place, "--scopes", ALL)[0], "system/DocumentReference.u").put(first).data == b""
+    assert signed_in(place, place.machine("--scopes", ALL)[0], "system/DocumentReference.u").put(first).data == b""
     for somebody, status in ((caller, 403), (reader, 403), (narrowed, 403)):
         for method, at in (("PUT", path), ("PATCH", path), ("DELETE", path), ("PUT", f"Patient/{person}")):
             sent = {"resourceType": at.partition("/")[0], "id": at.partition("/")[2]}

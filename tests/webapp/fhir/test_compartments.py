@@ -6,16 +6,7 @@ import pytest
 from fhir.resources.R4B.bundle import Bundle
 
 from tests.caches import kept_by_caches
-from tests.webapp.fhir.conftest import (
-    Caller,
-    Place,
-    add_document,
-    add_patient,
-    add_study,
-    document,
-    make_place,
-    resources_of,
-)
+from tests.webapp.fhir.conftest import Caller, Place, document, make_place, resources_of
 from webapp.fhir.models import Status
 
 LETTER = {"type": {"coding": [{"system": "urn:kdl", "code": "AD01"}]}}
@@ -23,11 +14,11 @@ LETTER = {"type": {"coding": [{"system": "urn:kdl", "code": "AD01"}]}}
 
 def people(place: Place) -> dict[str, str]:
     """Somebody with a letter and a picture, somebody with a letter in error, somebody with nothing."""
-    names = {name: add_patient(place, name=[{"family": name}]) for name in ("Brief", "Fehler", "Leer")}
-    add_document(place, patient_id=names["Brief"], details=LETTER)
-    add_document(place, patient_id=names["Brief"], content_type="image/png")
-    add_document(place, patient_id=names["Fehler"], details=LETTER, status=Status.ENTERED_IN_ERROR)
-    add_document(place, details=LETTER)
+    names = {name: place.add_patient(name=[{"family": name}]) for name in ("Brief", "Fehler", "Leer")}
+    place.add_document(patient_id=names["Brief"], details=LETTER)
+    place.add_document(patient_id=names["Brief"], content_type="image/png")
+    place.add_document(patient_id=names["Fehler"], details=LETTER, status=Status.ENTERED_IN_ERROR)
+    place.add_document(details=LETTER)
     return {str(ident): name for name, ident in names.items()}
 
 
@@ -65,11 +56,11 @@ def test_has_that_is_not_understood_is_refused_to_programs_and_needs_the_right_t
 
 
 def test_a_compartment_holds_what_is_linked_to_its_patient(place: Place, caller: Caller) -> None:
-    patient, other = add_patient(place, ("urn:a", "1")), add_patient(place)
-    ids = [str(add_document(place, patient_id=patient, details=LETTER)) for _ in range(3)]
-    add_document(place, patient_id=other), add_document(place, external_value=str(patient))
-    study = add_study(place, patient)
-    add_study(place, other)
+    patient, other = place.add_patient(("urn:a", "1")), place.add_patient()
+    ids = [str(place.add_document(patient_id=patient, details=LETTER)) for _ in range(3)]
+    place.add_document(patient_id=other), place.add_document(external_value=str(patient))
+    study = place.add_study(patient)
+    place.add_study(other)
     assert sorted(caller.ids(f"Patient/{patient}/DocumentReference?type=AD01&_count=2")) == sorted(ids)
     first = caller.bundle(f"Patient/{patient}/DocumentReference?_count=2")
     assert first["link"][0]["url"].endswith(f"{place.path}/Patient/{patient}/DocumentReference?_count=2")
@@ -77,7 +68,7 @@ def test_a_compartment_holds_what_is_linked_to_its_patient(place: Place, caller:
     posted = caller.open("POST", f"Patient/{patient}/DocumentReference/_search", data={"_count": "1"})
     assert posted.get_json(force=True)["total"] == 3
     assert caller.ids(f"Patient/{patient}/ImagingStudy") == [str(study)]
-    elsewhere = add_patient(make_place(place.app, "Andere", "max@example.org"))
+    elsewhere = make_place(place.app, "Andere", "max@example.org").add_patient()
     for unknown in (elsewhere, "nobody"):
         assert caller.get(f"Patient/{unknown}/DocumentReference").status_code == 404
 
@@ -96,7 +87,7 @@ def test_a_compartment_holds_what_is_linked_to_its_patient(place: Place, caller:
 def test_scopes_bound_compartments_and_the_history_of_everything(
     place: Place, scopes: str, path: str, status: int
 ) -> None:
-    patient = add_patient(place)
+    patient = place.add_patient()
     asked = place.program(scopes).get(path.format(patient=patient))
     assert asked.status_code == status
     assert place.app.test_client().get(f"{place.path}/{path.format(patient=patient)}").status_code == 401
@@ -104,7 +95,7 @@ def test_scopes_bound_compartments_and_the_history_of_everything(
 
 def test_the_history_of_the_system_is_that_of_documents(place: Place, caller: Caller) -> None:
     for _ in range(3):
-        add_document(place)
+        place.add_document()
     whole, typed = caller.bundle("_history?_count=2"), caller.bundle("DocumentReference/_history?_count=2")
     assert [entry["response"] for entry in whole["entry"]] == [entry["response"] for entry in typed["entry"]]
     assert "/fhir/r4/_history?" in whole["link"][0]["url"]
@@ -117,8 +108,8 @@ def batch(*asked: tuple[str, str] | dict[str, Any]) -> dict[str, Any]:
 
 
 def test_each_call_of_a_batch_stands_for_itself(place: Place, program: Caller) -> None:
-    patient = add_patient(place, name=[{"family": "Brief"}])
-    kept = add_document(place, patient_id=patient)
+    patient = place.add_patient(name=[{"family": "Brief"}])
+    kept = place.add_document(patient_id=patient)
     create = {"request": {"method": "POST", "url": "DocumentReference"}, "resource": document(description="neu")}
     answer = program.post("", batch(
         ("GET", f"Patient/{patient}"), ("GET", "DocumentReference?_count=1"), create, ("GET", "Patient/nobody"),

@@ -7,7 +7,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
-from tests.webapp.fhir.conftest import ALL, SYSTEM, Caller, Place, add_patient, document
+from tests.webapp.fhir.conftest import ALL, SYSTEM, Caller, Place, document
 
 WHERE = f"identifier={SYSTEM}%7Cbrief-7"
 NAMED = {"identifier": [{"system": SYSTEM, "value": "brief-7"}]}
@@ -46,7 +46,7 @@ def test_the_id_that_is_sent_is_that_of_the_one_found_or_needs_leave(place: Plac
 
 
 def test_a_patient_is_updated_by_its_identifier(place: Place, writer: Caller) -> None:
-    known = str(add_patient(place, (SYSTEM, "4711")))
+    known = str(place.add_patient((SYSTEM, "4711")))
     patient = {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "4711"}]}
     where = f"Patient?identifier={SYSTEM}%7C4711"
     told = read(writer.put(patient | {"name": [{"family": "Neu"}]}, where), 200)

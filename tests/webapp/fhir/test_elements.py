@@ -11,7 +11,7 @@ from fhir.resources.R4B.attachment import Attachment
 from fhir.resources.R4B.meta import Meta
 from fhir.resources.R4B.reference import Reference
 
-from tests.webapp.fhir.conftest import BODY, Caller, Place, Resource, add_patient, document, element, resources_of
+from tests.webapp.fhir.conftest import BODY, Caller, Place, Resource, document, element, resources_of
 
 EXTENSION = [{"url": "urn:test", "valueString": "x"}]
 WITH = {"extension": EXTENSION}  # of a primitive element
@@ -146,7 +146,7 @@ def at(resource: Resource, case: str) -> Any:
 def test_an_element_is_read_back_equal_or_refused_by_its_name(place: Place, program: Caller, case: str) -> None:
     _, (value, outcome) = CASES[case]
     if isinstance(value, str):
-        value = value.replace("{patient}", str(add_patient(place)))
+        value = value.replace("{patient}", str(place.add_patient()))
     answer = program.post("DocumentReference", made(case, value))
     if isinstance(outcome, int):
         assert (answer.status_code, element(answer)) == (outcome, f"DocumentReference.{case}")

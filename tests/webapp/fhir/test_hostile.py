@@ -14,7 +14,7 @@ from flask import Flask
 from sqlalchemy import event
 
 from tests.webapp.conftest import ONE_DATABASE, make_app
-from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place, Resource, add_document, bundle, document, element
+from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place, Resource, bundle, document, element
 from webapp.fhir import received
 from webapp.fhir.answers import FhirError
 from webapp.fhir.writing import given, transaction
@@ -188,7 +188,7 @@ def counted(app: Flask) -> Iterator[list[str]]:
 def test_a_patient_of_many_identifiers_needs_no_more_statements_than_one_of_few(place: Place, program: Caller) -> None:
     numbers = []
     for start, many in ((0, 2), (500, 2), (1_000, MOST_IDENTIFIERS), (9_000, MOST_IDENTIFIERS)):
-        add_document(place, external_system=SYSTEM, external_value=str(start))
+        place.add_document(external_system=SYSTEM, external_value=str(start))
         person = PATIENT | {"identifier": [{"system": SYSTEM, "value": str(start + one)} for one in range(many)]}
         person |= {"name": [{"family": "a", "given": [str(one) for one in range(MOST_WORDS)]}]}
         with counted(place.app) as sent:

@@ -23,7 +23,7 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, add_user, login
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, make_place, resources_of, run
+from tests.webapp.fhir.conftest import Caller, Place, make_place, resources_of, run
 from tests.webapp.fhir.test_backend_services import (
     FORM,
     PUBLIC,
@@ -80,8 +80,8 @@ class Stage:
 @pytest.fixture
 def stage(app: Flask, tmp_path: Any) -> Stage:
     mine, theirs = make_place(app), make_place(app, "Andere Praxis", "bob@example.org")
-    patient = add_patient(mine, ("urn:a", "4711"), name=[{"family": NAME}])
-    document = add_document(mine, BODY, title=TITLE, patient_id=patient)
+    patient = mine.add_patient(("urn:a", "4711"), name=[{"family": NAME}])
+    document = mine.add_document(BODY, title=TITLE, patient_id=patient)
     (tmp_path / "jwks.json").write_text(PUBLIC)
     found = {}
     for place in (mine, theirs):

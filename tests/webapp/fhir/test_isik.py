@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from clinical.fhir import from_xml
-from tests.webapp.fhir.conftest import FHIR, WRITES, XML, Caller, Place, Resource, add_document, add_patient, document
+from tests.webapp.fhir.conftest import FHIR, WRITES, XML, Caller, Place, Resource, document
 
 PDF = b"%PDF-1.0"
 TAG = {"system": "urn:isik", "code": "test"}
@@ -31,12 +31,12 @@ def concept(system: str, code: str) -> Resource:
 @pytest.fixture
 def names(place: Place, program: Caller) -> dict[str, str]:
     """The document of the suite, the one it replaces, and another that no search may find."""
-    patient = add_patient(place, PERSON)
+    patient = place.add_patient(PERSON)
     replaced = program.post("DocumentReference", document(subject={"reference": f"Patient/{patient}"}))
     old = replaced.get_json(force=True)["id"]
     answer = program.post("DocumentReference", letter(str(patient), old))
     assert answer.status_code == 201, answer.data
-    add_document(place)
+    place.add_document()
     return {"id": answer.get_json(force=True)["id"], "patient": str(patient), "old": old}
 
 

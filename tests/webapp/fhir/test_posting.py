@@ -9,19 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import (
-    SYSTEM,
-    Caller,
-    Place,
-    add_document,
-    add_patient,
-    add_study,
-    calls,
-    machine,
-    mark,
-    resources_of,
-    run,
-)
+from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, resources_of, run
 from tests.webapp.fhir.test_backend_services import PUBLIC, ask, claims, signed
 
 TOKENS = ("person", "secret", "smart")
@@ -68,26 +56,18 @@ FILTERS = {
 @pytest.fixture
 def names(place: Place) -> dict[str, str]:
     """Two patients with names, four documents, two studies."""
-    first = add_patient(
-        place,
-        (SYSTEM, "4711"),
-        name=[{"family": "Mustermann", "given": ["Max"]}],
-        birthDate="1970-03-05",
-        gender="male",
-    )
-    second = add_patient(
-        place, (SYSTEM, "4712"), name=[{"family": "Müller", "given": ["Eva"]}], birthDate="1985", gender="female"
-    )
+    first = place.add_person("4711", "Mustermann", "Max", "1970-03-05", "male")
+    second = place.add_person("4712", "Müller", "Eva", "1985", "female")
     documents = [
-        add_document(place, patient_id=first, at="2024-05-06T10:00:00+00:00", details=DETAILS),
-        add_document(place, patient_id=first, at="2024-05-07T10:00:00+00:00", content_type="application/pdf"),
-        add_document(place, patient_id=second, at="2024-05-08T10:00:00+00:00"),
-        add_document(place, external_system=SYSTEM, external_value="9999"),
+        place.add_document(patient_id=first, at="2024-05-06T10:00:00+00:00", details=DETAILS),
+        place.add_document(patient_id=first, at="2024-05-07T10:00:00+00:00", content_type="application/pdf"),
+        place.add_document(patient_id=second, at="2024-05-08T10:00:00+00:00"),
+        place.add_document(external_system=SYSTEM, external_value="9999"),
     ]
-    mark(place, documents[2])
+    place.mark(documents[2])
     studies = [
-        add_study(place, first, identifier=[{"system": "urn:dicom:uid", "value": "urn:oid:1.2.840.1"}]),
-        add_study(place, second),
+        place.add_study(first, identifier=[{"system": "urn:dicom:uid", "value": "urn:oid:1.2.840.1"}]),
+        place.add_study(second),
     ]
     found = {f"d{number}": str(ident) for number, ident in enumerate(documents, 1)}
     found |= {f"s{number}": str(ident) for number, ident in enumerate(studies, 1)}
@@ -98,12 +78,12 @@ def holder(place: Place, folder: Path, kind: str, scopes: str = READS) -> Caller
     """Whoever holds a token of that kind: a person, or a program with these scopes."""
     if kind == "person":
         return Caller(place)
-    account, secret = machine(place, "--scopes", scopes)
+    account, secret = place.machine("--scopes", scopes)
     if kind == "secret":
-        return calls(place, secret)
+        return place.calls(secret)
     (folder / "jwks.json").write_text(PUBLIC)
     run(place.app, "keys", account, "--file", str(folder / "jwks.json"))
-    return calls(place, ask(place, signed(claims(place, account))).get_json()["access_token"])
+    return place.calls(ask(place, signed(claims(place, account))).get_json()["access_token"])
 
 
 @pytest.fixture(params=TOKENS)

@@ -6,20 +6,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.conftest import add_organization
-from tests.webapp.fhir.conftest import (
-    SYSTEM,
-    WRITES,
-    Caller,
-    Place,
-    Resource,
-    add_document,
-    add_patient,
-    bundle,
-    document,
-    element,
-    mark,
-    resources_of,
-)
+from tests.webapp.fhir.conftest import SYSTEM, WRITES, Caller, Place, Resource, bundle, document, element, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import store
 from webapp.fhir.models import Status
@@ -40,8 +27,8 @@ def replacing(ident: str, **more: Any) -> Resource:
 
 def test_the_old_document_is_superseded_and_every_search_knows_it(place: Place, program: Caller) -> None:
     ids = {"old": program.made(document(identifier=[{"system": SYSTEM, "value": "a"}]))["id"]}
-    ids |= {"other": str(add_document(place)), "wrong": str(add_document(place))}
-    mark(place, uuid.UUID(ids["wrong"]))
+    ids |= {"other": str(place.add_document()), "wrong": str(place.add_document())}
+    place.mark(uuid.UUID(ids["wrong"]))
     new = program.made(replacing(f"DocumentReference/{ids['old']}"))
     ids["new"] = new["id"]
     names = {ident: name for name, ident in ids.items()}
@@ -67,24 +54,24 @@ def test_it_is_a_version_of_the_old_document_of_the_same_transaction(program: Ca
 
 
 def test_everything_of_a_patient_has_what_was_replaced(place: Place, program: Caller) -> None:
-    patient = add_patient(place)
+    patient = place.add_patient()
     subject = {"reference": f"Patient/{patient}"}
     old = program.made(document(subject=subject))["id"]
     new = program.made(replacing(f"DocumentReference/{old}", subject=subject))["id"]
-    mark(place, add_document(place, patient_id=patient))
+    place.mark(place.add_document(patient_id=patient))
     found = resources_of(program.bundle(f"Patient/{patient}/$everything?_type=DocumentReference"))
     assert {item["id"]: item["status"] for item in found} == {new: "current", old: "superseded"}
 
 
 def test_undoing_a_mark_does_not_put_a_replaced_document_in_force(place: Place, program: Caller) -> None:
     first, second = program.made(document())["id"], program.made(document())["id"]
-    mark(place, uuid.UUID(first))
+    place.mark(uuid.UUID(first))
     program.made(replacing(f"DocumentReference/{first}"))  # marked, then replaced
     program.made(replacing(f"DocumentReference/{second}"))
-    mark(place, uuid.UUID(second))  # replaced, then marked
+    place.mark(uuid.UUID(second))  # replaced, then marked
     for ident in (first, second):
         assert program.bundle(f"DocumentReference/{ident}")["status"] == "entered-in-error"
-        mark(place, uuid.UUID(ident), Status.CURRENT)
+        place.mark(uuid.UUID(ident), Status.CURRENT)
         assert program.bundle(f"DocumentReference/{ident}")["status"] == "superseded"
     versions = {ident: program.bundle(f"DocumentReference/{ident}/_history")["entry"] for ident in (first, second)}
     shown = {ident: [entry["resource"]["status"] for entry in told] for ident, told in versions.items()}
@@ -112,7 +99,7 @@ def test_what_was_replaced_may_be_replaced_again(program: Caller) -> None:
 
 def test_only_documents_of_the_same_organization_and_patient_are_replaced(place: Place, program: Caller) -> None:
     elsewhere = Place(place.app, add_organization(place.app, "Andere Praxis").id, place.user, place.token)
-    theirs, one, other = add_document(elsewhere), add_patient(place), add_patient(place)
+    theirs, one, other = elsewhere.add_document(), place.add_patient(), place.add_patient()
     old = program.made(document(subject={"reference": f"Patient/{one}"}))["id"]
     target = "DocumentReference.relatesTo[0].target"
     refused = {

@@ -10,27 +10,13 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside, add_organization
-from tests.webapp.fhir.conftest import (
-    BODY,
-    SYSTEM,
-    WRITES,
-    Caller,
-    Place,
-    add_document,
-    add_patient,
-    bundle,
-    calls,
-    document,
-    element,
-    machine,
-    resources_of,
-)
+from tests.webapp.fhir.conftest import BODY, SYSTEM, WRITES, Caller, Place, bundle, document, element, resources_of
 from webapp.fhir.models import Document
 from webapp.models import AuditEvent
 
 
 def test_a_document_is_stored_as_an_import_would_and_read_back(place: Place, program: Caller, db: Outside) -> None:
-    patient = add_patient(place, (SYSTEM, "4711"))
+    patient = place.add_patient((SYSTEM, "4711"))
     sent = document(
         subject={"identifier": {"system": SYSTEM, "value": "4711"}},
         masterIdentifier={"system": "urn:ietf:rfc:3986", "value": "urn:oid:1.2.3.4"},
@@ -87,7 +73,7 @@ def test_a_conditional_create_makes_one_document_also_at_the_same_moment(place: 
 
 
 def test_a_patient_is_stored_once_and_waiting_documents_find_it(place: Place, program: Caller) -> None:
-    waiting = add_document(place, external_system=SYSTEM, external_value="815")
+    waiting = place.add_document(external_system=SYSTEM, external_value="815")
     person = {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "815"}], "gender": "female"}
     answer = program.post("Patient", person)
     assert answer.status_code == 201
@@ -105,14 +91,14 @@ def test_people_and_programs_without_the_scope_do_not_write(place: Place, caller
     for program in (caller, reader):
         for path, what in (("DocumentReference", document()), ("Patient", {"resourceType": "Patient"}), ("", bundle())):
             assert program.post(path, what).status_code == 403
-    writer = machine(place, "--scopes", WRITES)[1]
+    writer = place.machine("--scopes", WRITES)[1]
     other = add_organization(place.app, "Andere Praxis").id
     elsewhere = Caller(Place(place.app, other, place.user, writer))
     assert elsewhere.post("DocumentReference", document()).status_code == 403
     only_documents = place.program("system/DocumentReference.c")
     assert only_documents.post("DocumentReference", document(), Prefer="return=minimal").status_code == 201
     assert "system/Patient.c" in only_documents.post("", bundle()).get_data(as_text=True)
-    plain = calls(place, writer).open("POST", "DocumentReference", data="x", headers={"Content-Type": "text/plain"})
+    plain = place.calls(writer).open("POST", "DocumentReference", data="x", headers={"Content-Type": "text/plain"})
     assert plain.status_code == 415
 
 

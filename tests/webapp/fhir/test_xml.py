@@ -10,21 +10,7 @@ from lxml import etree
 
 from clinical.fhir import NotXml, from_xml, to_xml
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import (
-    BODY,
-    FHIR,
-    SYSTEM,
-    XML,
-    Caller,
-    Place,
-    Resource,
-    add_document,
-    add_patient,
-    add_study,
-    bundle,
-    document,
-    element,
-)
+from tests.webapp.fhir.conftest import BODY, FHIR, SYSTEM, XML, Caller, Place, Resource, bundle, document, element
 from tests.webapp.fhir.test_elements import CASES, DATE, made
 
 NAMES = [{"family": "Muster & Söhne", "given": ["Max", "<Moritz>"]}]
@@ -58,10 +44,10 @@ ANSWERS = [
 
 
 def test_every_answer_says_the_same_in_xml(place: Place, caller: Caller) -> None:
-    patient = add_patient(place, (SYSTEM, "4711"), name=NAMES, text={"status": "generated", "div": DIV})
-    study = add_study(place, patient, description="Röntgen", started="2026-01-02T03:04:05+01:00")
+    patient = place.add_patient((SYSTEM, "4711"), name=NAMES, text={"status": "generated", "div": DIV})
+    study = place.add_study(patient, description="Röntgen", started="2026-01-02T03:04:05+01:00")
     details = {"description": "  zwei  Leerzeichen\nund eine Zeile", "type": {"text": "Brief \x01"}}
-    documents = [add_document(place, patient_id=patient, details=details) for _ in range(2)]
+    documents = [place.add_document(patient_id=patient, details=details) for _ in range(2)]
     for path in (path.format(document=documents[0], patient=patient, study=study) for path in ANSWERS):
         plain, answer = caller.get(path), caller.get(path, headers={"Accept": XML})
         assert (answer.status_code, answer.content_type) == (plain.status_code, XML), path
@@ -99,7 +85,7 @@ def test_the_format_is_negotiated_and_406_says_what_there_is(caller: Caller) -> 
 
 
 def test_a_posted_search_takes_its_format_from_the_form(place: Place, caller: Caller) -> None:
-    add_document(place)
+    place.add_document()
     answer = caller.open("POST", "DocumentReference/_search", data={"_format": "xml", "_count": "1"})
     assert answer.content_type == XML
     links = {item["relation"]: item["url"] for item in from_xml(answer.data)["link"]}
@@ -109,7 +95,7 @@ def test_a_posted_search_takes_its_format_from_the_form(place: Place, caller: Ca
 
 
 def test_programs_are_refused_a_format_that_is_not_served(place: Place, program: Caller) -> None:
-    ident = add_document(place)
+    ident = place.add_document()
     for path in ("DocumentReference?_format=ttl", f"DocumentReference/{ident}?_format=ttl"):
         assert program.get(path).status_code == 406
     assert program.open("POST", "DocumentReference/_search", data={"_format": "ttl"}).status_code == 406
@@ -208,7 +194,7 @@ def test_a_member_that_fhir_does_not_know_is_not_left_out() -> None:
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 3 * 256 * 1024 + 1])
 def test_a_file_comes_as_a_binary_where_its_xml_is_asked_for_by_name(place: Place, caller: Caller, size: int) -> None:
     body = bytes(number % 251 for number in range(size))
-    ident = add_document(place, body)
+    ident = place.add_document(body)
     answer = caller.get(f"Binary/{ident}", headers={"Accept": XML})
     assert answer.content_type == XML
     assert int(answer.headers["Content-Length"]) == len(answer.data)
