@@ -20,6 +20,7 @@ from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from tests.conftest import stay_out
+from tests.openai_server import ModelServer, model_server
 from tests.serving import free_port, served, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,13 @@ def settings(make_settings: Callable[..., Settings]) -> Settings:
 @pytest.fixture
 def keys(settings: Settings) -> Keys:
     return Keys(open_database(settings.api_database_url))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model server that answers, until it is told to misbehave."""
+    with model_server() as started:
+        yield started
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import SuggestResponse
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
-from tests.bentos.conftest import running
+from tests.bentos.conftest import ROOT, running
 
-ROOT = Path(__file__).resolve().parents[2]
 LETTER = "Patient: Max Muster, geb. 01.02.1960\nDiagnosen: Arterielle Hypertonie\nMedikation: Ramipril 5 mg"
 TOOLS = {"code_text", "suggest_codes", "look_up_code", "validate_codes", "extract_letter"}
 

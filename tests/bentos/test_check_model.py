@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from starlette.responses import JSONResponse
@@ -15,10 +14,10 @@ from starlette.responses import JSONResponse
 from bentos.__main__ import main
 from bentos.check_model import WORD, check
 from bentos.language_model import Endpoint
+from tests.bentos.conftest import ROOT
 from tests.openai_server import completion, model_server
 from tests.serving import free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 KEY = "schluessel-fuer-den-test"
 GERMAN = "Eine Lungenentzündung ist eine Entzündung der Lunge, die durch Bakterien oder Viren verursacht wird."
 SAID = {

@@ -22,12 +22,9 @@ from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import PartialEvent, StatusEvent
 from clinical.sse import Decoder
 from evals.load.servers import listens
-from tests.bentos.conftest import nginx_before
+from tests.bentos.conftest import ROOT, nginx_before
 from tests.openai_server import model_server
 from tests.serving import answers, free_port, wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
-
 
 WAYS = {
     "python -m bentos serve": (["bentos", "serve"], 1),

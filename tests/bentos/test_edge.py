@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -23,10 +22,9 @@ from bentos.api.edge import Edge, OnlyContractPaths
 from bentos.api.problems import ANSWERS, of_error
 from bentos.keys.keys import KeyLimits, Keys
 from clinical.errors import BefundError
-from tests.bentos.conftest import CLOSED, ask, running
+from tests.bentos.conftest import CLOSED, ROOT, ask, running
 from tests.serving import served, wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Mustermann"
 PATH = "/api/deep-research"
 

@@ -24,9 +24,9 @@ from bentos.gpu_host import Backoff, Child, WrongSetting, command, environment, 
 from bentos.gpu_host.door import OnlyV1
 from bentos.gpu_host.extra_flags import ALLOWED, OBJECTS, SWITCHES, VALUES
 from bentos.gpu_host.host_settings import SETTINGS_OF_THEIR_OWN
+from tests.bentos.conftest import ROOT
 from tests.serving import free_port, wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
 KEY = "schluessel-fuer-den-test"
 
 STAND_IN = '''#!{python}

@@ -8,7 +8,6 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from prometheus_client import REGISTRY
@@ -18,9 +17,7 @@ from bentos.__main__ import main
 from bentos.keys.database import open_database
 from bentos.keys.keys import WRITTEN_BACK, KeyInfo, KeyLimits, Keys, KeysUnavailable, LimitReached, Unauthorized
 from clinical.errors import SettingError
-from tests.bentos.conftest import admit
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.bentos.conftest import ROOT, admit
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

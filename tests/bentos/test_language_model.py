@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 
 import httpx2
 import pytest
@@ -20,17 +19,11 @@ from clinical.errors import (
     ModelUnavailable,
 )
 from clinical.llm import Completion, Limits, Message, ask
-from tests.openai_server import ModelServer, model_server
+from tests.openai_server import ModelServer
 from tests.serving import free_port, wait_until
 
 LIMITS = Limits(max_tokens=50, timeout_s=5)
 CANARY = "Kanarienvogel-Mustermann-4711"
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with model_server() as running:
-        yield running
 
 
 def complete(server: ModelServer, limits: Limits = LIMITS, **endpoint) -> Completion:

@@ -13,18 +13,12 @@ from clinical.contract import Event, PartialEvent, ResultEvent, StatusEvent
 from clinical.settings import Settings
 from clinical.sse import Decoder
 from tests.bentos.conftest import ask, running
-from tests.openai_server import FAILURES, ModelServer, model_server
+from tests.openai_server import FAILURES, ModelServer
 from tests.serving import free_port, wait_until
 
 QUERY = "Husten und Diabetes mellitus Typ 2"
 CANARY = "Kanarienvogel-Mustermann-4711"
 LETTER = {"text": "Sehr geehrte Kollegin, Husten.", "prompt": "Fasse zusammen."}
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with model_server() as started:
-        yield started
 
 
 @pytest.fixture

@@ -11,17 +11,9 @@ import pytest
 
 from bentos.api.app import PARTS, contract_paths, create_app
 from tests.bentos.conftest import ask, nginx_before
-from tests.openai_server import ModelServer, model_server
 from tests.serving import answers, served, wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
 LETTER = {"text": "Husten.", "prompt": "Fasse zusammen."}
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with model_server() as started:
-        yield started
 
 
 @pytest.fixture

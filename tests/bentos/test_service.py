@@ -17,11 +17,10 @@ from bentos.keys.keys import KeyLimits, Keys
 from bentos.patience import HEADERS_S
 from clinical.search.native.library import LIBRARY, is_current
 from clinical.sse import Decoder
-from tests.bentos.conftest import CLOSED
+from tests.bentos.conftest import CLOSED, ROOT
 from tests.malformed import FORMS, filled, send
 from tests.serving import answers, free_port, wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Mustermann"
 CANARY = b"kanarienvogel-4711"
 JSON = b"POST /api/deep-research HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -18,9 +17,8 @@ from bentos.keys.keys import Keys
 from bentos.up import addresses_of, demo_key
 from clinical.settings import Settings, address
 from clinical.sse import Decoder
+from tests.bentos.conftest import ROOT
 from tests.serving import answers, free_port, interruptible, wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from catalog_build.own_synonyms import (
     with_everyday,
 )
 from catalog_build.synonyms import all_texts
-from clinical.reading import SearchIndex
 
 
 def test_every_code_is_terminal(terminal):
@@ -69,8 +68,7 @@ def test_a_code_that_many_authors_practise_stands_above_an_official_one():
     assert heard([Synonym("Divertikulose", "K57.90", source="title")], starter.catalog)
 
 
-def test_an_acronym_is_found_by_its_wording_and_inside_a_longer_one(starter_artifact):
-    index = SearchIndex.load(starter_artifact)
+def test_an_acronym_is_found_by_its_wording_and_inside_a_longer_one(index):
     pairs = dict(replacements(everyday_words()))
     assert index.expansion.expanded("V. a. OSAS") == f"V. a. {pairs['OSAS']}"
     assert index.search("OSAS")[0].code == "G47.31"

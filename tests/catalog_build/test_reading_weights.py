@@ -15,13 +15,13 @@ from catalog_build.training.reading import HALVES, _half, material, train_readin
 from catalog_build.training.texts import NOT_CODED, WrittenMention, begun_queries
 from catalog_build.training.written import written_inputs
 from clinical.errors import SettingError
-from clinical.reading import COLUMNS, CONFIDENCE, SearchIndex
+from clinical.reading import COLUMNS, CONFIDENCE
 from clinical.search import Manifest
 
 
 @pytest.fixture(scope="module")
-def judge(starter_artifact) -> TextJudge:
-    return TextJudge(SearchIndex.load(starter_artifact), {"I10.90|I10.00": {"I10.90", "I10.00"}})
+def judge(index) -> TextJudge:
+    return TextJudge(index, {"I10.90|I10.00": {"I10.90", "I10.00"}})
 
 
 def said(claim: str, code: str = "I10.90") -> WrittenMention:
@@ -54,8 +54,7 @@ def test_what_is_right_and_what_nobody_knows(judge, mention, code, columns, expe
     assert judge.is_right(mention, code, row(**columns)) is expected
 
 
-def test_begun_words_are_judged_by_the_wording_that_was_meant(starter_artifact):
-    index = SearchIndex.load(starter_artifact)
+def test_begun_words_are_judged_by_the_wording_that_was_meant(index):
     names = [
         (index.wordings.text(n), index.catalog.codes[index.wordings.tables.code[n]].code) for n in range(0, 900, 9)
     ]
@@ -75,8 +74,8 @@ def test_a_begun_query_is_the_beginning_of_its_wording():
     assert len("Chronische Gas") <= len(begun) < len(whole)
 
 
-def test_no_half_is_read_by_networks_that_have_learned_from_it(starter_artifact):
-    index, halves = SearchIndex.load(starter_artifact), [_half(number) for number in range(HALVES)]
+def test_no_half_is_read_by_networks_that_have_learned_from_it(index):
+    halves = [_half(number) for number in range(HALVES)]
     assert frozenset.union(*halves) == set(read("train"))
     assert not frozenset.intersection(*halves)
     learned = [material(index, half) for half in halves]

@@ -9,7 +9,7 @@ from catalog_build.training.authors import Author, authors, parse, read
 from catalog_build.training.authors.labelled import FOLDER
 from catalog_build.training.confidence import written_examples
 from catalog_build.training.written import as_input, written_inputs
-from clinical.reading import COLUMNS, SearchIndex
+from clinical.reading import COLUMNS
 from evals.reading.inputs import read_inputs
 from tests.catalog_build.runs import measured_with, runs
 
@@ -66,9 +66,9 @@ def test_nothing_is_taken_from_the_inputs_of_others(shared_data: Path):
     assert [row["id"] for row in KEPT if theirs & runs(row["text"], SHARED)] == []
 
 
-def test_an_example_is_right_where_the_input_states_its_code(starter_artifact):
+def test_an_example_is_right_where_the_input_states_its_code(index):
     some = written_inputs()[:60]
-    found = written_examples(SearchIndex.load(starter_artifact), some)
+    found = written_examples(index, some)
     assert found.rows.shape == (len(found.right), len(COLUMNS))
     assert 0.5 < found.right.mean() < 1
     assert set(np.unique(found.part)) == {0}

@@ -1,10 +1,14 @@
-"""Nothing that outlives a request holds its words."""
+"""Nothing that outlives a request holds its words; loaded objects are left alone by the garbage collector."""
 
 import asyncio
 import operator
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +20,9 @@ from clinical.contract import BulkText, ExtractRequest, ResearchRequest, StatusE
 from clinical.letters import extract, extract_by_rules, ground
 from clinical.letters.extraction import Draft
 from clinical.llm import Form
+from clinical.loaded import MANY
 from clinical.reading.index import SearchIndex
+from clinical.settings import ROOT
 from clinical.sse import Decoder, encode
 from tests.caches import caches, kept_by_caches
 from tests.fakes import FakeModel
@@ -176,3 +182,54 @@ def test_no_event_read_back_is_kept_by_pydantic():
     events = [*Decoder().feed(encode(StatusEvent(status="error", message="Zwirnwald")) * 2)]
     assert events[0] == events[1]
     assert events[0].message is not events[1].message
+
+
+SAID = """
+import gc
+from clinical.loaded import keep_loaded
+keep_loaded()
+print(gc.get_freeze_count() > len(gc.get_objects()), gc.get_threshold()[0])
+"""
+
+
+def test_what_is_loaded_is_gone_through_no_more() -> None:
+    said = subprocess.run([sys.executable, "-c", SAID], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["True", str(MANY)]
+
+
+KEPT = """
+import gc
+from clinical.loaded import loading
+with loading(keep=True):
+    assert not gc.isenabled()
+    many = [[] for _ in range(100_000)]
+print(gc.isenabled(), gc.get_freeze_count() > len(many), gc.get_stats()[2]["collections"])
+"""
+WEBAPP = """
+import gc
+import webapp
+print(gc.isenabled(), gc.get_freeze_count() > 50_000, gc.get_stats()[2]["collections"])
+"""
+WORKER = """
+import asyncio, gc, os
+folder = os.environ["PROMETHEUS_MULTIPROC_DIR"]
+os.environ["_BENTOS_SERVER_FOLDER"] = f"{os.getppid()}:{folder}"
+from bentos.service import GENERATION
+assert not gc.isenabled()
+async def run():
+    async with GENERATION._alive(GENERATION):
+        print(gc.isenabled(), gc.get_freeze_count() > 50_000, gc.get_stats()[2]["collections"] < 2)
+asyncio.run(run())
+"""
+
+
+@pytest.mark.parametrize(("code", "looks"), [(KEPT, "0"), (WEBAPP, "0"), (WORKER, "True")])
+def test_nothing_is_looked_for_while_a_server_loads_and_is_again_from_then_on(
+    tmp_path: Path, code: str, looks: str
+) -> None:
+    given = {"BEFUND_ENV": "development", "BEFUND_VAR": str(tmp_path), "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    given |= {"BEFUND_SECRET_KEY": "x" * 40, "BEFUND_API_DATABASE_URL": f"sqlite:///{tmp_path}/api.sqlite"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **given}
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "True", looks], done.stderr

@@ -1,7 +1,8 @@
-"""Papers that belong beside a bundle: bill of materials, licences, upgrade note."""
+"""Papers that belong beside a bundle, and the step of `make test` that provides system parts."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -112,3 +113,31 @@ def test_a_version_has_its_section_and_else_what_is_not_released():
     assert section_of(log, "1.1.0") == "new"
     with pytest.raises(BundleError, match="no section"):
         section_of("# Changelog\n", "1.0.0")
+
+
+INSTALL = Path(__file__).with_name("install")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """The script with an empty PATH: no apt-get, no program to be found."""
+
+    def run(**environment):
+        clean = {name: value for name, value in os.environ.items() if name != "CI"}
+        clean |= {"PATH": str(tmp_path), **environment}
+        command = [sys.executable, str(INSTALL)]
+        return subprocess.run(command, env=clean, capture_output=True, text=True, timeout=30, check=False)
+
+    return run
+
+
+def test_where_nothing_may_be_installed_the_line_to_run_is_said_and_the_suite_goes_on(run):
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert "sudo apt-get install" in done.stdout
+    assert "redis-server" in done.stdout
+    assert "limits shared by workers" in done.stdout
+
+
+def test_in_ci_nothing_may_stay_out(run):
+    assert run(CI="true").returncode == 1

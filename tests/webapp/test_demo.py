@@ -1,12 +1,18 @@
-"""`demo`: sign in with the built-in vendor, end to end, with the webapp calling itself under gunicorn."""
+"""`demo`: sign in with the built-in vendor, end to end; what the README shows of it are real answers."""
 
+from __future__ import annotations
+
+import json
 import re
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import pytest
 
+from tests import docs
 from tests.serving import free_port
+from tests.test_docs import README
 from tests.webapp.conftest import SECRET, make_app
 from tests.webapp.sso import live
 
@@ -41,3 +47,26 @@ def test_production_has_no_demo(tmp_path: Path, sqlite_url: str, path: str) -> N
     result = app.test_cli_runner().invoke(args=["demo"])
     assert result.exit_code == 1
     assert "development" in result.output
+
+
+def test_the_search_for_documents(app, client):
+    runner = app.test_cli_runner()
+    added = runner.invoke(args=["demo"]).output
+    organization = re.search(r"organization (\S+):", added)[1]
+    token = runner.invoke(args=["tokens", "create", "--user", "erika@example.org"]).stdout.split()[-1]
+    _, shown = docs.example(README, "/fhir/r4/DocumentReference")
+    url = f"/{organization}/fhir/r4/DocumentReference?_count=1"
+    assert url.replace(organization, "$ORGANIZATION") in README.read_text("utf-8")
+    real = client.get(url, headers={"Authorization": f"Bearer {token}"}).json
+    assert docs.shortened(json.loads(shown.text), real), real
+
+
+def test_the_way_to_a_vendor(app, client):
+    app.test_cli_runner().invoke(args=["demo"])
+    _, shown = docs.example(README, "/accounts/vendor_oauth2/login/")
+    answer = client.get("/accounts/vendor_oauth2/login/?provider_id=demo")
+    status, location = shown.text.splitlines()
+    assert status == f"HTTP/1.1 {answer.status}"
+    said, real = (urlsplit(url.removesuffix("&...")) for url in (location.removeprefix("Location: "), answer.location))
+    assert said.path == real.path
+    assert set(parse_qsl(said.query)) <= set(parse_qsl(real.query))

@@ -1,4 +1,4 @@
-"""Refusals of production, and facts that it keeps to itself."""
+"""Refusals of production, facts that it keeps to itself, and the cores of its processes."""
 
 import os
 import stat
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psutil
 import pytest
 from click.testing import CliRunner
 from flask import Flask
@@ -16,15 +17,16 @@ from flask.cli import ScriptInfo
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.serving import free_port
+from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, Outside, add_user, login, make_app
-from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
+from tests.webapp.fhir.conftest import Caller, make_place, resources_of
 from tests.webapp.sso import live
-from webapp import create_app
+from tests.webapp.sso.conftest import store_vendors
+from webapp import create_app, gunicorn_conf
 from webapp.cli import db_group, upgrade_schema
 from webapp.models import BrowserSession
 from webapp.sso.models import Provider
-from webapp.sso.providers import ProviderFields, store
+from webapp.sso.providers import ProviderFields
 from webapp.wire import is_allowed
 
 URLS = ("https://sso.example/authorize", "https://sso.example/token", "https://sso.example/userinfo")
@@ -82,10 +84,7 @@ def test_a_help_that_is_the_value_of_an_option_does_nothing_without_a_secret(
 
 def test_a_foreign_host_decides_nothing(tmp_path: Path, sqlite_url: str) -> None:
     app = make_app(sqlite_url, tmp_path, env="production", allowed_hosts="alias.example")
-    from webapp.extensions import db as database
-
-    with app.app_context(), database.write() as session:
-        store(session, ProviderFields("acme", "Acme", *URLS, "c", "s"))
+    store_vendors(app, ProviderFields("acme", "Acme", *URLS, "c", "s"))
     client = app.test_client()
     path = "/accounts/vendor_oauth2/login/?provider_id=acme"
     assert client.get(path, headers={"Host": "evil.example"}).status_code == 400
@@ -210,10 +209,9 @@ def test_a_secret_key_is_changed_without_entering_anything_anew(database_url: st
     from webapp.extensions import db as database
     from webapp.sso.sealing import unseal
 
-    with former.app_context(), database.write() as session:
-        store(session, ProviderFields("acme", "Acme", *URLS, "c", "the-secret-of-acme"))
+    store_vendors(former, ProviderFields("acme", "Acme", *URLS, "c", "the-secret-of-acme"))
     place = make_place(former)
-    add_document(place, b"Befund")
+    place.add_document(b"Befund")
     (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
     link = resource["content"][0]["attachment"]["url"].removeprefix("http://localhost")
     between = make_app(database_url, tmp_path, secret_key=new, secret_key_previous=old)
@@ -231,7 +229,7 @@ def test_a_secret_key_is_changed_without_entering_anything_anew(database_url: st
 
 def test_a_parameter_repeated_without_end_is_answered_and_kept_small(app: Flask) -> None:
     place = make_place(app)
-    add_document(place, external_system="kis", external_value="1")
+    place.add_document(external_system="kis", external_value="1")
     caller = Caller(place)
     for number in (1, 8, 9, 300, 3000):
         wanted = "&".join(f"patient=kis|{value}" for value in range(number))
@@ -245,3 +243,33 @@ def test_a_parameter_repeated_without_end_is_answered_and_kept_small(app: Flask)
         kept = service().documents._statement.cache_info()
         assert kept.maxsize is not None
         assert kept.maxsize * 30_000 < 10_000_000
+
+
+@pytest.mark.skipif(not hasattr(psutil.Process, "cpu_affinity"), reason="processes cannot be kept on a core here")
+@pytest.mark.parametrize("pin", ["on", "off"])
+def test_each_process_stays_on_a_core_of_its_own_and_shares_what_was_loaded_before(tmp_path, pin):
+    cores = len(psutil.Process().cpu_affinity())
+    port = free_port()
+    with live.webapp(port, f"sqlite:///{tmp_path}/a.sqlite3", tmp_path, BEFUND_WEB_PIN=pin):
+        wait_until(lambda: len(live.gunicorn(port).children()) == 2, "there are not two workers")
+        workers = live.gunicorn(port).children()
+        kept = [worker.cpu_affinity() for worker in workers]
+        held = [worker.memory_full_info() for worker in workers]
+        assert {worker.environ()["MALLOC_ARENA_MAX"] for worker in workers} == {"2"}
+    assert len(kept) == 2
+    assert all(len(own) == (1 if pin == "on" else cores) for own in kept)
+    assert pin == "off" or cores == 1 or kept[0] != kept[1]
+    # What the first process loaded is shared: a quarter is a worker's own, two thirds if its collector wrote into all.
+    assert all(own.uss < 0.5 * (own.rss - own.shared) for own in held)
+
+
+def test_a_worker_that_is_replaced_takes_the_core_that_became_free(monkeypatch):
+    monkeypatch.setenv("BEFUND_WEB_PIN", "on")
+    server, cores = type("Server", (), {"WORKERS": {}})(), len(psutil.Process().cpu_affinity())
+    for pid in range(cores):
+        server.WORKERS[pid] = type("Worker", (), {})()
+        gunicorn_conf.pre_fork(server, server.WORKERS[pid])
+    freed = server.WORKERS.pop(0).befund_core
+    replacement = type("Worker", (), {})()
+    gunicorn_conf.pre_fork(server, replacement)
+    assert replacement.befund_core == freed

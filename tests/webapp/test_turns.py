@@ -15,10 +15,8 @@ import pytest
 
 from clinical.fhir import MEDIA_TYPE
 from tests.webapp.conftest import add_user, login
-from tests.webapp.fhir.conftest import add_document, make_place
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import WRITES
-from tests.webapp.fhir.test_writing import document as new_document
+from tests.webapp.fhir.conftest import WRITES, make_place
+from tests.webapp.fhir.conftest import document as new_document
 from webapp.database import DatabaseBusy, Turn
 from webapp.extensions import db as database
 
@@ -101,8 +99,8 @@ def test_sqlites_own_lock_is_the_same_answer(app, tmp_path):
 @pytest.mark.parametrize("lock", ["turn", "database"])
 def test_fhir_says_it_as_an_operation_outcome_writes_nothing_and_searches_on(app, tmp_path, lock):
     place = make_place(app)
-    document = add_document(place)
-    program = calls(place, machine(place, "--scopes", WRITES)[1])
+    document = place.add_document()
+    program = place.program(WRITES)
     assert program.get("DocumentReference").status_code == 200, "its first use, which is written down"
     sent = {"json": new_document(), "headers": {"Content-Type": MEDIA_TYPE}}
     with held(tmp_path, lock):

@@ -11,24 +11,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from tests.webapp.conftest import Outside, add_organization, add_user, login, submit
-from tests.webapp.fhir.conftest import Caller, Place, add_document, make_place, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, place, resources_of
 from webapp.fhir.models import AccessToken
 from webapp.models import AuditEvent, Membership, Organization, Role, User, utcnow
 
-
-@pytest.fixture
-def place(app: Flask) -> Place:
-    return make_place(app)
-
-
-@pytest.fixture
-def boss(app: Flask, place: Place) -> FlaskClient:
-    """The browser of an operator of another organization."""
-    user = add_user(app, "betrieb@example.org", given_name="Bea", family_name="Betrieb")
-    add_organization(app, "Betrieb", operator=user)
-    client = app.test_client()
-    login(client, user)
-    return client
+__all__ = ["place"]  # a fixture
 
 
 def events(db: Outside, kind: str = "change") -> list[tuple[str, str, str]]:
@@ -37,7 +24,7 @@ def events(db: Outside, kind: str = "change") -> list[tuple[str, str, str]]:
 
 
 def presigned(place: Place) -> str:
-    add_document(place, b"Befund")
+    place.add_document(b"Befund")
     (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
     parts = urlsplit(resource["content"][0]["attachment"]["url"])
     return f"{parts.path}?{parts.query}"
@@ -75,15 +62,15 @@ def test_a_link_dies_with_the_token_the_membership_and_the_account_that_made_it(
     assert Caller(place).get("DocumentReference").status_code in (401, 403)
 
 
-def test_an_operator_removes_a_member_on_the_page(app: Flask, db: Outside, place: Place, boss: FlaskClient) -> None:
+def test_an_operator_removes_a_member_on_the_page(app: Flask, db: Outside, place: Place, operator: FlaskClient) -> None:
     member = app.test_client()
     login(member, db.session.get(User, place.user))
     assert member.get(f"/documents/{place.organization}/").status_code == 200
     assert Caller(place).get("DocumentReference").status_code == 200
-    page = boss.get("/operator/members/").get_data(as_text=True)
+    page = operator.get("/operator/members/").get_data(as_text=True)
     assert "erika@example.org" in page
     to = f"/operator/members/{place.organization}/{place.user}/"
-    assert submit(boss, "/operator/members/", to).status_code == 302
+    assert submit(operator, "/operator/members/", to).status_code == 302
     assert member.get(f"/documents/{place.organization}/").status_code == 404
     assert Caller(place).get("DocumentReference").status_code == 403
     assert events(db)[-1] == (
@@ -91,34 +78,34 @@ def test_an_operator_removes_a_member_on_the_page(app: Flask, db: Outside, place
     )  # fmt: skip
 
 
-def test_a_role_is_changed_and_the_former_power_is_gone(app: Flask, db: Outside, boss: FlaskClient) -> None:
+def test_a_role_is_changed_and_the_former_power_is_gone(app: Flask, db: Outside, operator: FlaskClient) -> None:
     other = add_user(app, "zweite@example.org")
     place = add_organization(app, "Zweite", operator=other)
     client = app.test_client()
     login(client, other)
     assert client.get("/operator/audit/").status_code == 200
-    submit(boss, "/operator/members/", f"/operator/members/{place.id}/{other.id}/", role="member")
+    submit(operator, "/operator/members/", f"/operator/members/{place.id}/{other.id}/", role="member")
     assert client.get("/operator/audit/").status_code == 403
     assert events(db)[-1][2] == "zweite@example.org in Zweite: operator -> member"
 
 
-def test_a_member_is_added_by_address(app: Flask, db: Outside, place: Place, boss: FlaskClient) -> None:
+def test_a_member_is_added_by_address(app: Flask, db: Outside, place: Place, operator: FlaskClient) -> None:
     add_user(app, "neu@example.org")
     to = f"/operator/members/{place.organization}/add/"
-    submit(boss, "/operator/members/", to, email="Neu@Example.org", role="member")
+    submit(operator, "/operator/members/", to, email="Neu@Example.org", role="member")
     assert events(db)[-1][2] == "neu@example.org in Praxis am Beispielplatz: none -> member"
     before = len(db.session.scalars(select(Membership)).all())
-    submit(boss, "/operator/members/", to, email="nobody@example.org", role="member")
+    submit(operator, "/operator/members/", to, email="nobody@example.org", role="member")
     assert len(db.session.scalars(select(Membership)).all()) == before
 
 
-def test_the_last_operator_stays(app: Flask, db: Outside, boss: FlaskClient) -> None:
+def test_the_last_operator_stays(app: Flask, db: Outside, operator: FlaskClient) -> None:
     organization = db.session.scalars(select(Organization).where(Organization.name == "Betrieb")).one()
     me = db.session.scalars(select(User).where(User.email == "betrieb@example.org")).one()
     to = f"/operator/members/{organization.id}/{me.id}/"
     for fields in ({}, {"role": "member"}):
-        assert submit(boss, "/operator/members/", to, **fields).status_code == 302
-        assert "letzte Betreiber" in boss.get("/operator/members/").get_data(as_text=True)
+        assert submit(operator, "/operator/members/", to, **fields).status_code == 302
+        assert "letzte Betreiber" in operator.get("/operator/members/").get_data(as_text=True)
     assert db.session.scalars(select(Membership.role).where(Membership.user_id == me.id)).one() is Role.OPERATOR
     run = app.test_cli_runner().invoke
     refused = run(args=["orgs", "members", "remove", str(organization.id), "betrieb@example.org"])
@@ -138,15 +125,15 @@ def test_the_page_is_for_operators_alone(app: Flask, db: Outside, place: Place) 
 
 
 @pytest.mark.parametrize("fields", [{"role": "king"}, {"role": "OPERATOR"}, {"role": "\x00"}])
-def test_a_role_nobody_has_is_refused(db: Outside, place: Place, boss: FlaskClient, fields: dict[str, str]) -> None:
+def test_a_role_nobody_has_is_refused(db: Outside, place: Place, operator: FlaskClient, fields: dict[str, str]) -> None:
     to = f"/operator/members/{place.organization}/{place.user}/"
-    assert submit(boss, "/operator/members/", to, **fields).status_code == 400
+    assert submit(operator, "/operator/members/", to, **fields).status_code == 400
     assert db.session.scalars(select(Membership.role).where(Membership.user_id == place.user)).one() is Role.MEMBER
 
 
-def test_strangers_and_other_ids_are_not_found(boss: FlaskClient, place: Place) -> None:
+def test_strangers_and_other_ids_are_not_found(operator: FlaskClient, place: Place) -> None:
     for to in (f"{place.organization}/{uuid.uuid4()}/", f"{uuid.uuid4()}/{place.user}/"):
-        assert submit(boss, "/operator/members/", f"/operator/members/{to}").status_code == 404
+        assert submit(operator, "/operator/members/", f"/operator/members/{to}").status_code == 404
 
 
 def test_uploads_marks_and_tokens_leave_a_trace(app: Flask, db: Outside, place: Place) -> None:
@@ -176,7 +163,7 @@ def test_uploads_marks_and_tokens_leave_a_trace(app: Flask, db: Outside, place: 
 
 def test_commands_leave_a_trace_too(app: Flask, db: Outside, place: Place) -> None:
     run = app.test_cli_runner().invoke
-    document = add_document(place)
+    document = place.add_document()
     run(args=["documents", "mark-in-error", str(document)])
     run(args=["tokens", "create", "--user", "erika@example.org"])
     run(args=["orgs", "add", "Neue Praxis"])

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 
 import pytest
 
@@ -49,16 +48,15 @@ def codes(event: Event) -> list[str]:
     return [entry.code for entry in event.codes]
 
 
-def test_the_tiers_come_in_order_each_after_its_status():
-    events = stream(model())
+def test_the_tiers_come_in_order_each_after_its_status_and_the_text_is_understood_once_for_both():
+    used = model()
+    events = stream(used)
     kinds = [(event.type, getattr(event, "layer", None)) for event in events]
     assert kinds == [("status", None), ("partial", 2), ("status", None), ("result", 3)]
     assert codes(events[1]) == ["J18.9", "R05"]
     assert events[3].summary == "Pneumonie, Husten."
-
-
-def test_descriptions_are_official_titles_and_the_score_is_null():
-    entry = stream(model())[1].codes[0]
+    assert sorted(kind for kind, _, _ in used.asked) == ["Findings", "Recommendation", "Selection", "Step"]
+    entry = events[1].codes[0]
     assert (entry.description, entry.score, entry.confidence) == ("Pneumonie, nicht näher bezeichnet", None, "high")
     assert entry.reasoning == "Im Text belegt."
 
@@ -289,13 +287,3 @@ def test_both_tiers_run_side_by_side():
         return highest
 
     assert asyncio.run(peak()) == 2
-
-
-def kinds(used: FakeModel) -> Sequence[str]:
-    return [kind for kind, _, _ in used.asked]
-
-
-def test_the_text_is_understood_once_for_both_tiers():
-    used = model()
-    stream(used)
-    assert sorted(kinds(used)) == ["Findings", "Recommendation", "Selection", "Step"]

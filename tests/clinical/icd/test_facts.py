@@ -1,4 +1,4 @@
-"""Facts about codes stand in clinical/icd alone; its ranges and predicates hold for the codes of the catalog."""
+"""Facts about codes stand in clinical/icd alone: ranges, predicates, limits on age, and codes of another year."""
 
 import ast
 import re
@@ -14,10 +14,15 @@ from clinical.icd import (
     REFERENCE,
     SYMPTOMS,
     TREATED_TUMOURS,
+    Catalog,
+    Code,
     category,
     covers,
     is_aftermath,
     is_default,
+    outside,
+    parent_of,
+    transitions,
 )
 from tests.fakes import tiny_catalog
 
@@ -52,7 +57,7 @@ def facts_in(source: str) -> Iterator[str]:
             yield f"{node.lineno}: {ast.unparse(node)}"
 
 
-def outside() -> Iterator[tuple[str, list[str]]]:
+def facts_elsewhere() -> Iterator[tuple[str, list[str]]]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
@@ -61,7 +66,7 @@ def outside() -> Iterator[tuple[str, list[str]]]:
 
 
 def test_no_other_module_holds_a_code_a_range_or_the_words_of_a_residual_title():
-    found = {name: facts for name, facts in outside() if facts}
+    found = {name: facts for name, facts in facts_elsewhere() if facts}
     assert {name: facts for name, facts in found.items() if name not in NO_FACTS} == {}, (
         "such facts belong to clinical.icd"
     )
@@ -129,3 +134,74 @@ def test_references_of_the_tabular_list(reference, code, expected):
 
 def test_references_are_read_from_the_text_of_a_note():
     assert REFERENCE.findall("Grippe (J10.0, E10 - E14)") == ["J10.0", "E10 - E14"]
+
+
+@pytest.mark.parametrize(
+    ("days", "low", "high", "expected"),
+    [
+        (14 * 365, "j015", None, True),
+        (15 * 365, "j015", "j124", False),
+        (27, None, "t027", False),
+        (28, None, "t027", True),
+        (55 * 365, None, "j055", False),
+        (56 * 365, None, "j055", True),
+        (10, None, None, False),
+    ],
+)
+def test_limits_of_the_metadata_are_inclusive(days, low, high, expected):
+    assert outside(days, low, high) is expected
+
+
+OLD = {"A00": "Cholera", "A00.0": "klassisch", "B00": "Herpes", "B00.1": "Dermatitis", "C00": "Lippe", "D00": "in situ"}
+NEW = {
+    "A00": "Cholera", "A00.0": "klassisch", "A00.00": "mild", "A00.01": "schwer", "B00": "Herpes",
+    "B00.2": "Dermatitis", "C00": "Lippenrot", "D01": "andere",
+}  # fmt: skip
+
+
+def catalog(version: str, titles: dict[str, str], moves: tuple[tuple[str, str], ...] = ()) -> Catalog:
+    """A catalog of these codes."""
+    above = {parent_of(code) for code in titles}
+    codes = [
+        Code(code, title, len(code), code not in above, parent_of(code), code[0], code[0], "plain", "P", "P")
+        for code, title in titles.items()
+    ]
+    return Catalog(version, codes, {}, {}, moves)
+
+
+def found(code: str, source: Catalog, target: Catalog) -> list[tuple[str | None, str]]:
+    return [(each.code and each.code.code, each.equivalence) for each in transitions(code, source, target)]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("A00", [("A00", "equivalent")]),
+        ("A00.0", [("A00.00", "narrower"), ("A00.01", "narrower")]),
+        ("B00.1", [("B00", "wider")]),
+        ("C00", [("C00", "equivalent")]),
+        ("D00", [(None, "unmatched")]),
+        ("Z99", []),
+    ],
+)
+def test_without_a_table_the_catalogs_are_compared(code: str, expected: list[tuple[str | None, str]]) -> None:
+    assert found(code, catalog("2025", OLD), catalog("2026", NEW)) == expected
+
+
+def test_the_official_table_is_believed_forwards_and_backwards() -> None:
+    moves = (("A00.0", "A00.00"), ("A00.0", "A00.01"), ("B00.1", "B00.2"), ("D00", ""))
+    old, new = catalog("2025", OLD), catalog("2026", NEW, moves)
+    assert found("A00.0", old, new) == [("A00.00", "narrower"), ("A00.01", "narrower")]
+    assert found("B00.1", old, new) == [("B00.2", "equivalent")]
+    assert found("D00", old, new) == [(None, "unmatched")]
+    assert found("C00", old, new) == [("C00", "equivalent")], "what the table does not name is compared"
+    assert found("A00.01", new, old) == [("A00.0", "wider")]
+    assert found("B00.2", new, old) == [("B00.1", "equivalent")]
+
+
+def test_codes_that_were_joined_become_a_wider_one() -> None:
+    old = catalog("2025", {"A00": "a", "A01": "b", "A02": "c"})
+    new = catalog("2026", {"A02": "c", "A03": "ab"}, (("A00", "A03"), ("A01", "A03")))
+    assert found("A00", old, new) == [("A03", "wider")]
+    into_one_that_was = catalog("2026", {"A02": "abc"}, (("A00", "A02"),))
+    assert found("A00", old, into_one_that_was) == [("A02", "wider")]

@@ -1,6 +1,7 @@
-"""The search on the starter catalog: everyday words and their variants, odd input, long texts, threads."""
+"""The search on the starter catalog: everyday words, odd input, long texts, threads, titles, who reads claims."""
 
 import random
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clinical.claims import Claim, ClaimReader, Reading, claims_by_triggers
 from clinical.icd import Catalog
 from clinical.reading.general import without_general
 from clinical.reading.index import Candidate, SearchIndex
+from clinical.reading.titles import ChapterTitles
+from clinical.text import words
 
 SEVERAL = {
     "Bluthochdruck": "I10.90",
@@ -27,11 +31,6 @@ NARRATION = (
     "Frau Mustermann arbeitet halbtags im Büro und fährt gern Rad.",
 )
 ODD = ["😀😀", "\x00", "\ud800", "\u202e\u200f", "   ", "\t\n", ".,;", "12345", "x" * 2_000, "1" * 2_000]
-
-
-@pytest.fixture(scope="module")
-def index(starter_artifact: Path) -> SearchIndex:
-    return SearchIndex.load(starter_artifact)
 
 
 def first(index: SearchIndex, query: str) -> str | None:
@@ -287,3 +286,103 @@ def test_no_mention_ends_with_an_auxiliary_verb(index, text):
 def test_a_suspicion_that_is_all_of_a_text_stays_one(index, text):
     (mention,) = index.read(text).mentions
     assert mention.claim == "suspected"
+
+
+TITLES = ChapterTitles(["Psychische und Verhaltensstörungen", "Krankheiten des Nervensystems", "Neubildungen"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Psychische und\nVerhaltensstörungen\nPanikstörung", ["Psychische und\nVerhaltensstörungen"]),
+        ("KRANKHEITEN DES NERVENSYSTEMS: Migräne", ["KRANKHEITEN DES NERVENSYSTEMS"]),
+        ("Neubildungen der Haut", []),
+        ("psychische Störungen und Verhaltensstörungen", []),
+        ("Krankheiten des", []),
+    ],
+)
+def test_titles_are_found_word_for_word(text, found):
+    assert [text[start:end] for start, end in TITLES.places(words(text))] == found
+
+
+def test_a_title_above_a_text_gives_no_code(index: SearchIndex):
+    title = index.catalog.chapters["05"]
+    text = "Die Patientin kommt zur Kontrolle bei mittelgradiger depressiver Episode."
+    with_title = [hit.code for hit in index.search(f"{title}\n{text}") if hit.confidence != "low"]
+    assert with_title == [hit.code for hit in index.search(text) if hit.confidence != "low"] != []
+
+
+TEXT = "Bluthochdruck, seit Jahren bekannt. Keine Migräne. Gürtelrose abgeheilt, heute Kontrolle."
+
+
+def read_by(index: SearchIndex, claims_of: ClaimReader) -> SearchIndex:
+    parts = (index.catalog, index.wordings, index.encoder, index.ranker, index.manifest, index.expansion)
+    return SearchIndex(*parts, index.typos, index.confidence, index.suggester, claims_of)
+
+
+def shown(index: SearchIndex, text: str = TEXT) -> set[str]:
+    return {one.code for one in index.read(text).codes}
+
+
+def always(claim: Claim) -> ClaimReader:
+    def claims_of(reading: Reading, spans: Sequence[tuple[int, int]]) -> list[Claim]:
+        return [claim for _ in spans]
+
+    return claims_of
+
+
+def test_the_table_of_triggers_is_one_reader_of_claims(index: SearchIndex) -> None:
+    assert "I10.90" in shown(index)
+    assert "G43.9" not in shown(index)
+    assert shown(read_by(index, claims_by_triggers)) == shown(index)
+
+
+def test_another_reader_of_claims_decides_what_is_coded(index: SearchIndex) -> None:
+    assert "G43.9" in shown(read_by(index, always(Claim())))
+    assert shown(read_by(index, always(Claim(negation="denied")))) == set()
+    strangers = read_by(index, always(Claim(experiencer="other")))
+    assert shown(strangers) == set()
+    assert {one.claim for one in strangers.read(TEXT).mentions} == {"family"}
+
+
+def test_a_slip_in_a_past_disease_is_no_reason_to_code_it_as_active(index: SearchIndex) -> None:
+    """Every hit of a past mention is down-weighted, also those of its mended words."""
+    mended = {one.code: one.probability for one in index.search("Z. n. Myokardinfrakt")}
+    assert max(mended, key=mended.__getitem__).startswith("I25.2"), mended
+
+
+def words_shown(index: SearchIndex, text: str) -> dict[str, str]:
+    """The codes words_shown, each with the words that it was found by."""
+    return {one.code: text[one.start : one.end] for one in index.read(text).codes}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("Knie re.: Erguss, kein Fieber.", "M25.46", "Erguss"),
+        ("Knie rechts, seit gestern Schmerzen, kein Fieber", "M25.56", "Schmerzen"),
+        ("Schulter li.: Prellung, Husten", "S40.0", "Prellung"),
+    ],
+)
+def test_the_part_of_the_body_beside_a_finding(index: SearchIndex, text: str, code: str, words: str) -> None:
+    assert words_shown(index, text)[code] == words
+
+
+def test_a_part_of_the_body_that_is_a_label_is_no_finding(index: SearchIndex) -> None:
+    assert set(words_shown(index, "Schulter li.: Prellung, Husten")) == {"S40.0", "R05"}
+    alone = "LWS: seit 3 Wochen. Husten."
+    assert "LWS" in {span.part.text for span in index.reader.drafts([alone])[0].spans}
+
+
+def test_what_lies_on_another_line_or_is_of_no_part_stays(index: SearchIndex) -> None:
+    assert "M25.46" not in words_shown(index, "Knie reizlos, frei beweglich\nPleura: Erguss basal, Husten")
+    assert {"J00", "R50.9"} <= set(words_shown(index, "Schnupfen, Nase zu, Fieber seit gestern"))
+
+
+def test_what_is_denied_is_denied_at_every_part(index: SearchIndex) -> None:
+    assert "M25.46" not in words_shown(index, "Knie re.: kein Erguss, Husten")
+
+
+def test_a_stage_by_itself_has_no_code(index: SearchIndex) -> None:
+    assert not {"N18.3", "I50.13"} & set(words_shown(index, "Befund: Stadium III. Husten"))
+    assert words_shown(index, "Husten, NYHA III, Fieber")["I50.13"] == "NYHA III"

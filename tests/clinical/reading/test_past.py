@@ -1,10 +1,19 @@
-"""Past diseases of a text: found in and beside a mention, searched with its sign, and coded as such."""
+"""Mentions that are over, of relatives or of a week of pregnancy: searched with their sign and coded as such."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from clinical.claims import Reading
+from clinical.icd import NONE, Catalog, Code, Note
+from clinical.reading.elsewhere import Elsewhere
+from clinical.reading.gestation import Gestation, stated_weeks
 from clinical.reading.index import SearchIndex
 from clinical.reading.past import says_past, with_sign
+from clinical.search.hits import Hits
+from clinical.search.terms import Wordings
+from tests.fakes import HashEncoder
 
 
 def _past(text: str, start: int, end: int) -> str:
@@ -83,3 +92,121 @@ def test_a_past_infarct_is_not_coded_as_an_acute_one(index: SearchIndex):
     found = [hit.code for hit in index.search(letter, 5)]
     assert any(code.startswith("I25.2") for code in found)
     assert not any(code.startswith("I21") for code in found[:2])
+
+
+TITLES = {
+    "O09.0": "Schwangerschaftsdauer: Weniger als 5 vollendete Wochen",
+    "O09.1": "Schwangerschaftsdauer: 5 bis 13 vollendete Wochen",
+    "O09.2": "Schwangerschaftsdauer: 14. Woche bis 19 vollendete Wochen",
+    "O09.6": "Schwangerschaftsdauer: 37. Woche bis 41 vollendete Wochen",
+    "O09.7": "Schwangerschaftsdauer: Mehr als 41 vollendete Wochen",
+    "O09.9": "Schwangerschaftsdauer: Nicht näher bezeichnet",
+}
+
+
+@pytest.fixture(scope="module")
+def catalog(index) -> Catalog:
+    some = replace(index.catalog.codes[0], terminal=True)
+    codes = [replace(some, code=code, title=title) for code, title in TITLES.items()]
+    return Catalog("2026", codes, index.catalog.chapters, index.catalog.blocks)
+
+
+@pytest.mark.parametrize(
+    ("text", "weeks"),
+    [
+        ("in der 39. SSW", [38]),
+        ("6. Schwangerschaftswoche", [5]),
+        ("SSW 38+4", [38]),
+        ("38+4 SSW", [38]),
+        ("38 + 4. SSW", [38]),
+        ("SSW 12", [11]),
+        ("12. ſchwangerſchaftswoche", [11]),
+        ("Aufnahme in der 20. SSW, jetzt 31. SSW", [19, 30]),
+        ("99. SSW", []),
+        ("39 Wochen", []),
+        ("Frühgeborenes der 32. SSW", []),
+        ("", []),
+    ],
+)
+def test_weeks_are_read_as_completed_weeks(text, weeks):
+    assert [stated.weeks for stated in stated_weeks(text)] == weeks
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("4. SSW", "O09.0"),
+        ("5. SSW", "O09.0"),
+        ("6. SSW", "O09.1"),
+        ("14. SSW", "O09.1"),
+        ("SSW 14+0", "O09.2"),
+        ("38. SSW", "O09.6"),
+        ("SSW 41+6", "O09.6"),
+        ("SSW 42+0", "O09.7"),
+    ],
+)
+def test_the_code_is_that_of_the_completed_weeks_and_where_it_stands_is_said(catalog, text, code):
+    written = f"Patientin in der {text}, wohlauf"
+    ((number, stated),) = Gestation.of(catalog).codes(written)
+    assert (catalog.codes[number].code, written[stated.start : stated.end]) == (code, text)
+
+
+def test_a_catalog_without_these_codes_gives_none():
+    assert list(Gestation({}).codes("39. SSW")) == []
+
+
+def entry(code: str, title: str, *references: str, text: str = "Zustände, klassifizierbar unter") -> Code:
+    notes = (Note("inclusion", text, references),) if references or "H90" in text else ()
+    return Code(code, title, len(code), True, None, "block", code[0], "plain", "P", "P", notes=notes)
+
+
+CODES = (
+    entry("C50", "Bösartige Neubildung der Brustdrüse"),
+    entry("H90", "Hörverlust durch Schallleitungsstörung"),
+    entry("I10", "Essentielle Hypertonie"),
+    entry("I21", "Akuter Myokardinfarkt"),
+    entry("I25", "Alter Myokardinfarkt"),
+    entry("R05", "Husten"),
+    entry("Z80", "Bösartige Neubildung der Brustdrüse in der Familienanamnese", "C50.-"),
+    entry("Z82", "Behinderungen in der Familienanamnese", text="Taubheit (Zustände, klassifizierbar unter H90-H91)"),
+    entry("Z85", "Bösartige Neubildung der Brustdrüse in der Eigenanamnese", "C50.-"),
+    entry("Z86", "Krankheiten des Kreislaufsystems in der Eigenanamnese", "I00-I99"),
+)
+NUMBER = {code.code: number for number, code in enumerate(CODES)}
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Elsewhere:
+    catalog = Catalog("2026", CODES, {}, {})
+    titles = [code.title for code in CODES]
+    return Elsewhere(catalog, Wordings.build(titles, list(range(len(CODES))), [True] * len(CODES), HashEncoder()))
+
+
+def hits(*found: tuple[int, str, float]) -> Hits:
+    part, code = np.array([n for n, _, _ in found]), np.array([NUMBER[name] for _, name, _ in found])
+    chance = np.array([chance for *_, chance in found], dtype=np.float32)
+    return Hits(part, code, chance, chance, code)
+
+
+def shown(found: Hits) -> dict[tuple[int, str], float]:
+    rows = zip(found.part.tolist(), found.code.tolist(), found.probability.tolist(), strict=True)
+    return {(part, CODES[code].code): round(chance, 3) for part, code, chance in rows}
+
+
+@pytest.mark.parametrize(
+    ("code", "past", "family"),
+    [("C50", "Z85", "Z80"), ("I21", "Z86", "Z82"), ("H90", None, "Z82"), ("R05", None, None)],
+)
+def test_each_disease_has_the_code_whose_notes_name_it(elsewhere, code, past, family):
+    for target, expected in ((elsewhere.past, past), (elsewhere.family, family)):
+        assert target[NUMBER[code]] == (NONE if expected is None else NUMBER[expected])
+
+
+def test_diseases_of_one_code_add_up_and_others_are_left_out(elsewhere):
+    found = elsewhere.moved(hits((0, "I10", 0.5), (0, "I21", 0.3), (0, "R05", 0.9), (3, "C50", 0.8)), elsewhere.past)
+    assert shown(found) == {(0, "Z86"): 0.8, (3, "Z85"): 0.8}
+
+
+def test_the_general_code_gives_way_to_what_the_catalog_words_itself(elsewhere):
+    found = elsewhere.with_past(hits((0, "I25", 0.9)), hits((0, "I21", 0.8), (1, "I21", 0.8)))
+    assert shown(found) == {(0, "I25"): 0.9, (0, "Z86"): 0.08, (1, "Z86"): 0.8}

@@ -28,7 +28,6 @@ TEXTS = (
     "xqzt",
     "Bronchtis 3. SSW",
 )
-GRAPH = "vectors.faiss"
 LINKS = ("neighbors", "offsets", "levels", "cum_nneighbor_per_level")
 Arrays = dict[str, NDArray[Any]]
 

@@ -1,4 +1,4 @@
-"""The static encoder: its file, its memory mapping, its int8 rows, and what it does with texts it does not know."""
+"""The static encoder: file, mapping, int8 rows, exact products and sums, and what it does with unknown texts."""
 
 import json
 import mmap
@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
+from clinical.search.cosines import EXACT, whole
 from clinical.search.encoder import StaticEncoder, grams, quantise, unit, vocabulary_of
 from clinical.search.manifest import Manifest
+from clinical.search.native.compiled import added, scaled_to_one
 from clinical.search.ranking import Ranker
 from clinical.search.tensors import LINE, map_tensors, write_tensors
 from clinical.text.folding import words
@@ -51,12 +53,8 @@ def test_the_file_is_one_that_the_library_reads_and_is_the_same_each_time(tmp_pa
         trained().save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert set(load_file(tmp_path / "one")) == {"rows", "scales", "vocabulary"}
-
-
-def test_the_file_may_be_read_by_whoever_may_read_any_new_file(tmp_path: Path) -> None:
-    trained().save(tmp_path / "encoder.safetensors")
     (tmp_path / "any").touch()
-    assert (tmp_path / "encoder.safetensors").stat().st_mode == (tmp_path / "any").stat().st_mode
+    assert (tmp_path / "one").stat().st_mode == (tmp_path / "any").stat().st_mode, "whoever may read any may read it"
 
 
 def test_int8_keeps_each_row_to_half_a_step() -> None:
@@ -185,3 +183,47 @@ def test_another_encoder_works_through_the_same_index(starter_artifact: Path) ->
     for query, code in (("Herzinfarkt", "I21.9"), ("Lungenentzuendung", "J18.9"), ("Candida-Vaginitis", "B37.3")):
         assert code in [hit.code for hit in index.search(query, 5)]
     assert index.search("😀") == ()
+
+
+def vectors(rows: int, dimensions: int, seed: int = 0) -> np.ndarray:
+    return unit(np.random.default_rng(seed).standard_normal((rows, dimensions)).astype(np.float32))
+
+
+@pytest.mark.parametrize("dimensions", [64, 192, 768])
+def test_products_never_reach_what_float32_cannot_hold(dimensions: int) -> None:
+    most = int(np.abs(whole(vectors(40, dimensions)).numbers).max()) * 127 * dimensions
+    assert most <= EXACT
+
+
+def test_a_cosine_is_that_of_the_vectors_to_within_their_rounding() -> None:
+    left, right = vectors(9, 192), vectors(30, 192, 1)
+    (numbers, scales), (rows, row_scales) = whole(left), quantise(right)
+    found = numbers.astype(np.int64) @ rows.astype(np.int64).T * scales[:, None] * row_scales
+    np.testing.assert_allclose(found, left @ right.T, atol=0.005)
+    assert not whole(np.zeros((1, 64), dtype=np.float32)).numbers.any()
+
+
+chance = np.random.default_rng(5)
+ROWS = chance.integers(-127, 128, (400, 192)).astype(np.int8)
+SCALES = chance.random(400, dtype=np.float32)
+
+
+@pytest.mark.parametrize("longest", [1, 7, 9, 40, 128, 130, 700])
+def test_sums_and_lengths_are_those_of_numpy(longest: int) -> None:
+    sizes = np.append(chance.integers(1, longest + 1, 12), longest)
+    numbers, ends = chance.integers(0, len(ROWS), sizes.sum()), np.cumsum(sizes)
+    table = ROWS * SCALES[:, None]
+    expected = np.add.reduceat(table[numbers], ends - sizes, axis=0)
+    found = added(ROWS, SCALES, numbers, np.append(0, ends))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(added(table, None, numbers, np.append(0, ends)), expected)
+    lengths = np.linalg.norm(expected, axis=1)
+    np.testing.assert_array_equal(scaled_to_one(found), lengths)
+    np.testing.assert_array_equal(found, expected / lengths[:, None])
+
+
+def test_a_row_of_zeros_stays_one_and_no_run_gives_no_row() -> None:
+    rows = np.zeros((2, 192), dtype=np.float32)
+    assert scaled_to_one(rows).tolist() == [0, 0]
+    assert not rows.any()
+    assert added(ROWS, SCALES, np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)).shape == (0, 192)

@@ -1,4 +1,4 @@
-"""The ranking model: its file, and shares that are shares."""
+"""The ranking model: its file, and shares that are shares; hits of parts joined and merged to the best of each code."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clinical.errors import ArtifactMismatch
 from clinical.reading.index import SearchIndex
 from clinical.search.features import candidates
+from clinical.search.hits import Hits, joined, merged, merged_by_part
 from clinical.search.ranking import WIDTH, Ranker
 from clinical.search.retrieval import read_queries
 from clinical.search.scoring import KEPT, Scorer
@@ -53,8 +54,7 @@ def test_the_shares_and_none_of_these_make_one(ranker: Ranker, seed: int, candid
     assert shares.sum() <= 1 + 1e-5
 
 
-def test_the_compiled_model_gives_the_best_codes_that_numpy_gives(starter_artifact: Path) -> None:
-    index = SearchIndex.load(starter_artifact)
+def test_the_compiled_model_gives_the_best_codes_that_numpy_gives(index: SearchIndex) -> None:
     scorer = Scorer(index.wordings, index.traits, index.ranker, index.encoder)
     texts = [index.wordings.text(number) for number in range(0, len(index.wordings), 97)]
     for queries in read_queries([*texts, *(text[:9] for text in texts)], index.encoder, index.wordings):
@@ -81,3 +81,53 @@ def test_the_calibration_rises_and_stays_a_probability(ranker: Ranker) -> None:
     assert (np.diff(ranker.calibrated) >= 0).all()
     assert ranker.calibrated.min() >= 0
     assert ranker.calibrated.max() <= 1
+
+
+Row = tuple[int, int, float, float, int]
+
+
+def hits(*rows: Row) -> Hits:
+    """From rows (part, code, share, probability, wording)."""
+    part, code, share, probability, wording = zip(*rows, strict=True)
+    return Hits(
+        np.array(part),
+        np.array(code),
+        np.array(share, dtype=np.float32),
+        np.array(probability, dtype=np.float32),
+        np.array(wording),
+    )
+
+
+def rows(some: Hits) -> list[tuple[int, int, int]]:
+    """(part, code, wording) of each hit."""
+    return list(zip(some.part.tolist(), some.code.tolist(), some.wording.tolist(), strict=True))
+
+
+SOME = hits(
+    (0, 7, 0.9, 0.8, 70), (0, 3, 0.1, 0.2, 30), (1, 7, 0.95, 0.8, 71), (1, 5, 0.6, 0.5, 50), (0, 3, 0.3, 0.2, 31)
+)
+
+
+def test_the_best_hit_of_each_code_over_all_parts_is_kept_by_probability_then_share() -> None:
+    assert rows(merged(SOME)) == [(1, 7, 71), (1, 5, 50), (0, 3, 31)]
+
+
+def test_the_best_hit_of_each_code_is_kept_for_each_part() -> None:
+    assert rows(merged_by_part(SOME)) == [(0, 7, 70), (0, 3, 31), (1, 7, 71), (1, 5, 50)]
+
+
+def test_of_no_hits_there_is_nothing_to_merge() -> None:
+    nothing = joined([])
+    assert rows(merged(nothing)) == rows(merged_by_part(nothing)) == []
+    assert rows(joined([nothing, SOME])) == rows(SOME)
+
+
+def test_hits_are_joined_one_behind_the_other() -> None:
+    assert rows(joined([SOME, SOME.at(slice(1))])) == [*rows(SOME), (0, 7, 70)]
+
+
+def test_what_is_believed_less_has_a_lower_share_and_probability_and_nothing_else_changes() -> None:
+    half = SOME.weighed(0.5)
+    np.testing.assert_allclose(half.share, SOME.share / 2)
+    np.testing.assert_allclose(half.probability, SOME.probability / 2)
+    assert rows(half) == rows(SOME)

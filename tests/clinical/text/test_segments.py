@@ -1,4 +1,4 @@
-"""Cutting long texts: every part points at its text, and every diagnosis lies in a short one."""
+"""Cutting long texts, parts of the body beside a finding, and the sex and age that a text states."""
 
 import random
 
@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clinical.text import sites_of
 from clinical.text.folding import words
+from clinical.text.patient import StatedPatient
 from clinical.text.segments import Part, content_words, cut
 
 DIAGNOSES = (
@@ -104,3 +106,51 @@ def test_the_number_of_parts_is_bounded(text: str) -> None:
     parts = cut(text[:2_000])
     assert len(parts) <= 3 * max(1, len(words(text)))
     assert all(part.end <= 2_000 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "sites"),
+    [
+        ("Knie re.: Erguss", ["Knie"]),
+        ("OSG li geschwollen, os frei", ["OSG"]),
+        ("an beiden Händen und Füßen", ["Händen", "Füßen"]),
+        ("Kniegelenkserguss, Rippenfraktur, Halsschmerzen, Hand-Fuß-Syndrom", []),
+        ("Nasenflügel rechts, Rücken der Nase", ["Nasenflügel", "Rücken", "Nase"]),
+    ],
+)
+def test_parts_of_the_body(text: str, sites: list[str]) -> None:
+    assert [text[start:end] for start, end in sites_of(text)] == sites
+
+
+@pytest.mark.parametrize(
+    ("text", "sex"),
+    [
+        ("58jährige Patientin", "W"),
+        ("Ein Patient mit Husten", "M"),
+        ("Ein 3-jähriger Junge", "M"),
+        ("Ein junger Mensch hustet", None),
+        ("Frau Dr. Muster überweist den Patienten", None),
+        ("Patientendaten unvollständig", None),
+        ("Husten seit drei Tagen", None),
+        ("Schwangere in der 39. SSW", "W"),
+    ],
+)
+def test_sex(text, sex):
+    assert StatedPatient.by(text).sex == sex
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("58jährige Patientin", 58 * 365),
+        ("25-jährige Frau", 25 * 365),
+        ("ist 7 Jahre alt", 7 * 365),
+        ("6 Wochen alter Säugling", 42),
+        ("10 Tage alt", 10),
+        ("seit 5 Jahren Diabetes", None),
+        ("vor 1 ½ Jahren Infarkt", None),
+        ("70-jähriger Vater eines 40-jährigen Sohnes", None),
+    ],
+)
+def test_age(text, days):
+    assert StatedPatient.by(text).age_days == days

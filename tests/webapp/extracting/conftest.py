@@ -8,9 +8,10 @@ from flask import Flask
 
 from clinical.reading.index import SearchIndex
 from tests.webapp.conftest import make_app
-from tests.webapp.fhir.conftest import Caller, Place, make_place
-from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.conftest import Caller, Place, base, place
 from tests.webapp.workbench.conftest import Behind, text_api
+
+__all__ = ["base", "place"]  # fixtures
 
 READS = "system/DocumentReference.rs"
 KEEPS = "system/DocumentReference.crs system/Patient.rs"
@@ -43,17 +44,12 @@ def app(
 
 
 @pytest.fixture
-def place(app: Flask) -> Place:
-    return make_place(app)
-
-
-@pytest.fixture
 def reader(place: Place) -> Caller:
     """A program that may read documents."""
-    return calls(place, machine(place, "--scopes", READS)[1])
+    return place.program(READS)
 
 
 @pytest.fixture
 def keeper(place: Place) -> Caller:
     """A program that may keep results too."""
-    return calls(place, machine(place, "--scopes", KEEPS)[1])
+    return place.program(KEEPS)

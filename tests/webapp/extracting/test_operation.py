@@ -1,8 +1,9 @@
-"""`$extract`: a stored letter becomes a FHIR document of its fields, codes and their places; kept only where asked."""
+"""`$extract`: a stored letter becomes a FHIR document of fields, codes and places; kept only where asked."""
 
 import base64
 import logging
 import uuid
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,14 +13,17 @@ from fhir.resources.R4B.operationdefinition import OperationDefinition
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from clinical.contract import QUERY_MAX
 from clinical.fhir import from_xml
-from tests.webapp.conftest import Outside
+from tests.webapp.conftest import ONE_DATABASE, Outside
 from tests.webapp.extracting.conftest import KEEPS
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, make_place, mark
-from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.conftest import Caller, Place, make_place
+from tests.webapp.fhir.test_client_examples import LANGUAGES, Example
 from tests.webapp.workbench.conftest import Behind
 from tests.written_files import pdf_of, scan_of
 from webapp.extracting import asking
+from webapp.extracting.asking import _queries
+from webapp.extracting.codes import TABLE, codes_of, condition
 from webapp.extracting.routes import PARAMETERS
 from webapp.fhir.models import AccessLog, Document
 from webapp.models import AuditEvent
@@ -44,7 +48,7 @@ PDF, PLAIN = "application/pdf", "text/plain"
 
 
 def pdf(place: Place, **more: Any) -> uuid.UUID:
-    return add_document(place, pdf_of(LINES), content_type=PDF, title="brief.pdf", **more)
+    return place.add_document(pdf_of(LINES), content_type=PDF, title="brief.pdf", **more)
 
 
 def extract(caller: Caller, document: Any, query: str = "", **more: Any) -> TestResponse:
@@ -86,7 +90,7 @@ def outcome(answer: TestResponse) -> tuple[int, str, str]:
 def test_a_stored_pdf_becomes_a_document_whose_fields_and_codes_say_where_they_stand(
     place: Place, reader: Caller, db: Outside
 ) -> None:
-    patient = add_patient(place)
+    patient = place.add_patient()
     document = pdf(place, patient_id=patient)
     bundle = read(reader, document)
     assert (bundle["type"], bundle["entry"][0]["resource"]["resourceType"]) == ("document", "Composition")
@@ -134,7 +138,7 @@ def test_a_stored_pdf_becomes_a_document_whose_fields_and_codes_say_where_they_s
 
 @pytest.mark.parametrize("form", ["application/fhir+json", "application/fhir+xml"])
 def test_a_text_without_codes_in_both_formats(place: Place, reader: Caller, behind: Behind, form: str) -> None:
-    document = add_document(place, "\n".join(LINES).encode(), external_system="urn:x", external_value="7")
+    document = place.add_document("\n".join(LINES).encode(), external_system="urn:x", external_value="7")
     asked = {"resourceType": "Parameters", "parameter": [
         {"name": "coded", "valueBoolean": False}, {"name": "document_type", "valueCode": "zuweisung"}]}  # fmt: skip
     answer = extract(reader, document, json=asked, headers={"Content-Type": "application/fhir+json", "Accept": form})
@@ -153,7 +157,7 @@ def test_a_text_without_codes_in_both_formats(place: Place, reader: Caller, behi
 def test_a_result_is_kept_once_as_a_document_that_transforms_the_letter(
     place: Place, keeper: Caller, behind: Behind, db: Outside
 ) -> None:
-    document = pdf(place, patient_id=add_patient(place))
+    document = pdf(place, patient_id=place.add_patient())
     first = extract(keeper, document, "?store=true")
     assert first.status_code == 201, first.data
     bundle = first.get_json(force=True)
@@ -176,7 +180,7 @@ def test_a_result_is_kept_once_as_a_document_that_transforms_the_letter(
     assert db.session.scalars(select(AuditEvent).where(AuditEvent.event == "uploaded")).one()
     assert outcome(extract(keeper, ident))[0] == 415, "a result is no letter"
 
-    mark(place, uuid.UUID(ident))
+    place.mark(uuid.UUID(ident))
     assert outcome(extract(keeper, document, "?store=true"))[:2] == (409, "conflict")
 
 
@@ -188,13 +192,13 @@ def test_rights_decide_who_reads_and_who_keeps(place: Place, reader: Caller, beh
     stranger = Caller(Place(place.app, other.organization, place.user, reader.place.token))
     assert outcome(extract(stranger, foreign))[0] == 403
     assert extract(Caller(Place(place.app, place.organization, place.user, "none")), document).status_code == 401
-    searcher = calls(place, machine(place, "--scopes", "system/DocumentReference.s system/Patient.rs")[1])
+    searcher = place.program("system/DocumentReference.s system/Patient.rs")
     assert outcome(extract(searcher, document))[0] == 403
     assert "system/DocumentReference.c" in outcome(extract(reader, document, "?store=true"))[2]
     assert outcome(extract(Caller(place), document, "?store=true"))[0] == 403, "people's tokens write nothing"
     assert behind.begun == 0
     assert extract(Caller(place), document, "?coded=false").status_code == 200, "people read"
-    mark(place, document)
+    place.mark(document)
     assert outcome(extract(reader, document))[0] == 404
     assert extract(reader, uuid.uuid4()).status_code == 404
     assert reader.get(f"DocumentReference/{document}/$extract").status_code == 405
@@ -212,15 +216,15 @@ def test_files_that_nobody_reads_are_told_apart(
     place: Place, reader: Caller, behind: Behind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(behind.real.state.files, "ocr", False)
-    other = add_document(place, b"{}", content_type="application/fhir+json")
+    other = place.add_document(b"{}", content_type="application/fhir+json")
     assert outcome(extract(reader, other))[:2] == (415, "not-supported")
-    broken = add_document(place, b"%PDF-1.7", content_type=PDF)
+    broken = place.add_document(b"%PDF-1.7", content_type=PDF)
     assert outcome(extract(reader, broken)) == (422, "processing", "Die Datei ist beschädigt oder nicht lesbar.")
-    scan = add_document(place, scan_of(pdf_of(LINES), 72), content_type="image/png")
+    scan = place.add_document(scan_of(pdf_of(LINES), 72), content_type="image/png")
     status, code, said = outcome(extract(reader, scan))
     assert (status, code) == (422, "processing")
     assert "Texterkennung ist nicht eingerichtet" in said
-    large = add_document(place, b"x" * (20 * 1024 * 1024 + 1))
+    large = place.add_document(b"x" * (20 * 1024 * 1024 + 1))
     assert outcome(extract(reader, large))[:2] == (413, "too-long")
 
 
@@ -258,7 +262,7 @@ def test_nothing_of_a_letter_is_logged(
     assert CANARY.encode() in answer.data
     assert answer.headers["Cache-Control"] == "no-store"
     behind.mode = "dead"
-    extract(keeper, add_document(place, "\n".join(LINES).encode()))
+    extract(keeper, place.add_document("\n".join(LINES).encode()))
     assert CANARY not in caplog.text
     assert CANARY not in "".join(str(vars(one)) for one in db.session.scalars(select(AuditEvent)))
 
@@ -299,8 +303,57 @@ def test_only_the_operation_of_our_own_is_defined_here(place: Place) -> None:
 
 
 def test_it_is_no_call_of_a_batch(place: Place) -> None:
-    program = calls(place, machine(place, "--scopes", KEEPS)[1])
+    program = place.program(KEEPS)
     entry = {"request": {"method": "POST", "url": f"DocumentReference/{pdf(place)}/$extract"}}
     answer = program.open("POST", "", json={"resourceType": "Bundle", "type": "batch", "entry": [entry]},
                           headers={"Content-Type": "application/fhir+json"})  # fmt: skip
     assert outcome(answer)[0] == 400
+
+
+@ONE_DATABASE
+@LANGUAGES
+def test_a_letter_is_read_and_its_codes_are_printed(tmp_path: Path, base: str, place: Place, language: str) -> None:
+    example = Example(tmp_path, base, place)
+    document = pdf(place)
+    printed = example.run("Extract", language, DOCUMENT=str(document))
+    assert " ".join(printed) == "M17.9 Gonarthrose rechts I10.90 Arterielle Hypertonie J18.9 Pneumonie"
+    assert example.run("Extract", language, DOCUMENT=str(document)) == printed
+    assert len(example.caller.ids("DocumentReference?relation=transforms")) == 1
+
+
+DIAGNOSES = ["Gonarthrose rechts", "", "Diabetes mellitus Typ 2 mit Nephropathie"]
+
+
+def entry(code: str, start: int, end: int, **more: Any) -> dict[str, Any]:
+    said = {"code": code, "description": code, "confidence": "high", "pair": None, "certainty": None, "side": None}
+    return said | {"evidence": {"start": start, "end": end}} | more
+
+
+def test_the_last_tier_decides_the_codes_and_the_first_says_certainty_and_side() -> None:
+    mentions = [
+        {"span": {"start": 0, "end": 18}, "certainty": "G", "side": "R"},
+        {"span": {"start": 20, "end": 60}, "certainty": "V", "side": None},
+    ]
+    tiers = [
+        {"codes": [entry("E11.20", 20, 60), entry("Z99.9", 0, 5)], "mentions": mentions, "beyond": []},
+        {"codes": [entry("M17.9", 0, 11), entry("E11.20", 20, 43, pair="N08.3"), entry("N08.3", 20, 43, pair="E11.20"),
+                   entry("A00.0", 0, 0, evidence=None)]},
+    ]  # fmt: skip
+    found = {one.code: one for one in codes_of(tiers, DIAGNOSES, 5)}
+    assert list(found) == ["M17.9", "E11.20", "N08.3", "A00.0"]
+    assert (found["M17.9"].line, found["M17.9"].side, found["M17.9"].certainty) == (5, "R", "G")
+    assert (found["E11.20"].line, found["E11.20"].certainty, found["E11.20"].first) == (7, "V", None)
+    assert (found["N08.3"].line, found["N08.3"].certainty, found["N08.3"].first) == (7, "V", "E11.20")
+    assert DIAGNOSES[0][found["M17.9"].start : found["M17.9"].end] == "Gonarthrose"
+    assert found["A00.0"].line is None
+    made = condition(found["N08.3"].model_copy(update={"mark": "*"}), "2026", {}, "", {})
+    assert {one["url"] for one in made["code"]["coding"][0]["extension"]} >= {TABLE["markers"]["mark"][0]}
+
+
+def test_diagnoses_go_in_queries_that_the_api_takes_and_keep_their_numbers() -> None:
+    diagnoses = ["a\nb", "", "x" * (QUERY_MAX + 5), *(["y" * 900] * 5)]
+    asked = list(_queries(diagnoses))
+    assert all(len("\n".join(lines)) <= QUERY_MAX for _, lines in asked)
+    assert [number + place for number, lines in asked for place in range(len(lines))] == list(range(len(diagnoses)))
+    assert asked[0][1][0] == "a b"
+    assert list(_queries([])) == list(_queries(["", " "])) == []

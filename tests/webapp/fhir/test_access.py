@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event, select, update
 
 from tests.webapp.conftest import ONE_DATABASE, add_organization
-from tests.webapp.fhir.conftest import Caller, add_document, add_patient, make_place, mark, resources_of
+from tests.webapp.fhir.conftest import Caller, make_place, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import tokens
 from webapp.fhir.models import AccessLog, AccessToken, Status
@@ -117,7 +117,7 @@ def test_only_a_hash_of_the_secret_is_stored(place, app):
 
 
 def test_a_presigned_url_hands_out_the_file_and_only_the_file(place, caller, browser):
-    document = add_document(place, b"Inhalt", title="Bericht.txt")
+    document = place.add_document(b"Inhalt", title="Bericht.txt")
     url = url_of(caller)
     response = browser.get(url)
     assert response.status_code == 200
@@ -128,33 +128,33 @@ def test_a_presigned_url_hands_out_the_file_and_only_the_file(place, caller, bro
     for at in range(len(query)):
         altered = query[:at] + ("A" if query[at] != "A" else "B") + query[at + 1 :]
         assert browser.get(f"{path}?{altered}").status_code in (403, 404), altered
-    second = str(add_document(place))
+    second = str(place.add_document())
     assert browser.get(url.replace(str(document), second)).status_code == 403
     assert browser.get(url.replace(str(place.organization), str(uuid.uuid4()))).status_code == 403
     assert browser.get(url.replace(str(document), str(document).upper())).status_code == 403
-    mark(place, document)
+    place.mark(document)
     assert browser.get(url).status_code == 404
-    mark(place, document, Status.CURRENT)
+    place.mark(document, Status.CURRENT)
     assert browser.get(url).status_code == 200
 
 
 def test_a_presigned_url_lasts_one_hour(place, caller, browser):
-    add_document(place)
+    place.add_document()
     expires = int(re.search(r"expires=(\d+)", url_of(caller))[1])
     assert 3595 <= expires - time.time() <= 3600
 
 
 @pytest.mark.parametrize("header", ["Range", "none"])
 def test_documents_marked_in_error_are_listed_but_not_handed_out(place, caller, header):
-    document = add_document(place)
-    mark(place, document)
+    document = place.add_document()
+    place.mark(document)
     assert caller.bundle("DocumentReference")["entry"][0]["resource"]["status"] == "entered-in-error"
     response = caller.get(f"Binary/{document}", headers={header: "bytes=0-1"})
     assert response.status_code == 404
 
 
 def test_every_reading_of_a_document_is_logged(place, caller, browser, app):
-    document = add_document(place)
+    document = place.add_document()
     caller.get(f"DocumentReference/{document}")
     caller.get(f"Binary/{document}")
     browser.get(url_of(caller), environ_overrides={"REMOTE_ADDR": "203.0.113.77"})
@@ -177,7 +177,7 @@ def test_neither_answer_nor_work_tells_whether_others_have_a_document(place, app
         connection.set_trace_callback(asked.append)
 
     event.listen(engine, "connect", traced)
-    for document in (add_document(other), uuid.uuid4()):
+    for document in (other.add_document(), uuid.uuid4()):
         engine.dispose()
         asked.clear()
         answer = app.test_client().get(f"{place.path}/Binary/{document}", headers=place.headers)
@@ -243,12 +243,12 @@ _MADE: dict[uuid.UUID, uuid.UUID] = {}
 
 def add_patient_once(place):
     if place.organization not in _MADE:
-        _MADE[place.organization] = add_patient(place, ("urn:a", "1"))
-        add_document(place, patient_id=_MADE[place.organization])
+        _MADE[place.organization] = place.add_patient(("urn:a", "1"))
+        place.add_document(patient_id=_MADE[place.organization])
     return _MADE[place.organization]
 
 
 def add_document_once(place):
     if place.organization not in _MADE:
-        _MADE[place.organization] = add_document(place)
+        _MADE[place.organization] = place.add_document()
     return _MADE[place.organization]

@@ -21,8 +21,7 @@ from werkzeug.test import TestResponse
 from clinical.errors import SettingError
 from tests.serving import free_port, serving, wait_until
 from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, make_app
-from tests.webapp.fhir.conftest import Caller, Place, add_document, make_place
-from tests.webapp.fhir.test_machines import run
+from tests.webapp.fhir.conftest import Caller, Place, make_place, run
 from tests.webapp.sso import live
 from webapp.fhir.machines.keys import AGAIN_S, AT_ONCE, KEPT_S, KeysBusy, PublicKeys
 from webapp.fhir.machines.models import ServiceAccount
@@ -70,7 +69,7 @@ def test_a_program_gets_a_token_and_reads_with_it(place: Place, account: str, ke
     configuration = place.app.test_client().get(f"{place.path}/.well-known/smart-configuration").get_json()
     assert configuration["token_endpoint"] == endpoint(place)
     assert configuration["token_endpoint_auth_methods_supported"] == ["private_key_jwt"]
-    document = add_document(place)
+    document = place.add_document()
     answer = ask(place, signed(claims(place, account), key), scope="system/DocumentReference.rs system/Patient.c")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     assert answer.headers["Cache-Control"] == "no-store"

@@ -14,8 +14,7 @@ from joserfc.jwk import RSAKey
 from tests import docs
 from tests.conftest import stay_out
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
-from tests.webapp.fhir.test_machines import calls, machine, run
+from tests.webapp.fhir.conftest import Caller, Place, resources_of, run
 
 PAGE = docs.ROOT / "docs" / "clients.md"
 SCOPES = "system/DocumentReference.crs system/Binary.r system/Patient.c"
@@ -39,8 +38,8 @@ class Example:
 
     def __init__(self, folder: Path, base: str, place: Place) -> None:
         self._folder = folder
-        self.account, secret = machine(place, "--scopes", SCOPES)
-        self.caller, self.place = calls(place, secret), place
+        self.account, secret = place.machine("--scopes", SCOPES)
+        self.caller, self.place = place.calls(secret), place
         self.environment = {"BASE": base, "TOKEN": secret, "ACCOUNT": self.account, "CURSOR": str(folder / "cursor")}
         (folder / "brief.txt").write_bytes(TEXT)
 
@@ -112,9 +111,9 @@ def test_sign_in_with_a_key(example: Example, language: str, tmp_path: Path) -> 
 @LANGUAGES
 def test_poll(example: Example, language: str) -> None:
     assert example.run("Poll", language) == []
-    first = {str(add_document(example.place)) for _ in range(3)}
+    first = {str(example.place.add_document()) for _ in range(3)}
     assert set(example.run("Poll", language)) == first
-    later = str(add_document(example.place))
+    later = str(example.place.add_document())
     again = example.run("Poll", language)
     assert later in again
     assert len(again) == 2, "the last of those before, and what is new"

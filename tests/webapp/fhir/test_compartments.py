@@ -6,23 +6,19 @@ import pytest
 from fhir.resources.R4B.bundle import Bundle
 
 from tests.caches import kept_by_caches
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import document, post, program
+from tests.webapp.fhir.conftest import Caller, Place, document, make_place, resources_of
 from webapp.fhir.models import Status
-
-__all__ = ["program"]
 
 LETTER = {"type": {"coding": [{"system": "urn:kdl", "code": "AD01"}]}}
 
 
 def people(place: Place) -> dict[str, str]:
     """Somebody with a letter and a picture, somebody with a letter in error, somebody with nothing."""
-    names = {name: add_patient(place, name=[{"family": name}]) for name in ("Brief", "Fehler", "Leer")}
-    add_document(place, patient_id=names["Brief"], details=LETTER)
-    add_document(place, patient_id=names["Brief"], content_type="image/png")
-    add_document(place, patient_id=names["Fehler"], details=LETTER, status=Status.ENTERED_IN_ERROR)
-    add_document(place, details=LETTER)
+    names = {name: place.add_patient(name=[{"family": name}]) for name in ("Brief", "Fehler", "Leer")}
+    place.add_document(patient_id=names["Brief"], details=LETTER)
+    place.add_document(patient_id=names["Brief"], content_type="image/png")
+    place.add_document(patient_id=names["Fehler"], details=LETTER, status=Status.ENTERED_IN_ERROR)
+    place.add_document(details=LETTER)
     return {str(ident): name for name, ident in names.items()}
 
 
@@ -49,22 +45,22 @@ def test_patients_are_found_by_the_documents_they_have(place: Place, caller: Cal
 
 def test_has_that_is_not_understood_is_refused_to_programs_and_needs_the_right_to_search(place: Place) -> None:
     people(place)
-    reader = calls(place, machine(place)[1])
+    reader = place.program()
     for wrong in ("DocumentReference:author:type=1", "Observation:patient:code=1", "DocumentReference:patient:nix=1"):
         assert reader.get(f"Patient?_has:{wrong}").status_code == 400
     one = "_has:DocumentReference:patient:type=AD01"
     assert reader.get(f"Patient?{'&'.join(f'{one}{number}' for number in range(5))}").status_code == 400
-    patients_only = calls(place, machine(place, "--scopes", "system/Patient.rs system/DocumentReference.r")[1])
+    patients_only = place.program("system/Patient.rs system/DocumentReference.r")
     refused = patients_only.get(f"Patient?{one}")
     assert (refused.status_code, "system/DocumentReference.s" in refused.get_data(as_text=True)) == (403, True)
 
 
 def test_a_compartment_holds_what_is_linked_to_its_patient(place: Place, caller: Caller) -> None:
-    patient, other = add_patient(place, ("urn:a", "1")), add_patient(place)
-    ids = [str(add_document(place, patient_id=patient, details=LETTER)) for _ in range(3)]
-    add_document(place, patient_id=other), add_document(place, external_value=str(patient))
-    study = add_study(place, patient)
-    add_study(place, other)
+    patient, other = place.add_patient(("urn:a", "1")), place.add_patient()
+    ids = [str(place.add_document(patient_id=patient, details=LETTER)) for _ in range(3)]
+    place.add_document(patient_id=other), place.add_document(external_value=str(patient))
+    study = place.add_study(patient)
+    place.add_study(other)
     assert sorted(caller.ids(f"Patient/{patient}/DocumentReference?type=AD01&_count=2")) == sorted(ids)
     first = caller.bundle(f"Patient/{patient}/DocumentReference?_count=2")
     assert first["link"][0]["url"].endswith(f"{place.path}/Patient/{patient}/DocumentReference?_count=2")
@@ -72,7 +68,7 @@ def test_a_compartment_holds_what_is_linked_to_its_patient(place: Place, caller:
     posted = caller.open("POST", f"Patient/{patient}/DocumentReference/_search", data={"_count": "1"})
     assert posted.get_json(force=True)["total"] == 3
     assert caller.ids(f"Patient/{patient}/ImagingStudy") == [str(study)]
-    elsewhere = add_patient(make_place(place.app, "Andere", "max@example.org"))
+    elsewhere = make_place(place.app, "Andere", "max@example.org").add_patient()
     for unknown in (elsewhere, "nobody"):
         assert caller.get(f"Patient/{unknown}/DocumentReference").status_code == 404
 
@@ -91,15 +87,15 @@ def test_a_compartment_holds_what_is_linked_to_its_patient(place: Place, caller:
 def test_scopes_bound_compartments_and_the_history_of_everything(
     place: Place, scopes: str, path: str, status: int
 ) -> None:
-    patient = add_patient(place)
-    asked = calls(place, machine(place, "--scopes", scopes)[1]).get(path.format(patient=patient))
+    patient = place.add_patient()
+    asked = place.program(scopes).get(path.format(patient=patient))
     assert asked.status_code == status
     assert place.app.test_client().get(f"{place.path}/{path.format(patient=patient)}").status_code == 401
 
 
 def test_the_history_of_the_system_is_that_of_documents(place: Place, caller: Caller) -> None:
     for _ in range(3):
-        add_document(place)
+        place.add_document()
     whole, typed = caller.bundle("_history?_count=2"), caller.bundle("DocumentReference/_history?_count=2")
     assert [entry["response"] for entry in whole["entry"]] == [entry["response"] for entry in typed["entry"]]
     assert "/fhir/r4/_history?" in whole["link"][0]["url"]
@@ -112,10 +108,10 @@ def batch(*asked: tuple[str, str] | dict[str, Any]) -> dict[str, Any]:
 
 
 def test_each_call_of_a_batch_stands_for_itself(place: Place, program: Caller) -> None:
-    patient = add_patient(place, name=[{"family": "Brief"}])
-    kept = add_document(place, patient_id=patient)
+    patient = place.add_patient(name=[{"family": "Brief"}])
+    kept = place.add_document(patient_id=patient)
     create = {"request": {"method": "POST", "url": "DocumentReference"}, "resource": document(description="neu")}
-    answer = post(program, "", batch(
+    answer = program.post("", batch(
         ("GET", f"Patient/{patient}"), ("GET", "DocumentReference?_count=1"), create, ("GET", "Patient/nobody"),
         ("GET", "ImagingStudy"), ("GET", f"DocumentReference/{kept}/_history"), {"request": {
             "method": "GET", "url": f"DocumentReference/{kept}", "ifNoneMatch": 'W/"1"'}},
@@ -137,21 +133,21 @@ def test_each_call_of_a_batch_stands_for_itself(place: Place, program: Caller) -
 
 def test_people_read_by_batches_and_write_nothing(place: Place, caller: Caller) -> None:
     create = {"request": {"method": "POST", "url": "DocumentReference"}, "resource": document()}
-    bundle = post(caller, "", batch(("GET", "Patient"), create)).get_json(force=True)
+    bundle = caller.post("", batch(("GET", "Patient"), create)).get_json(force=True)
     assert [entry["response"]["status"][:3] for entry in bundle["entry"]] == ["200", "403"]
-    assert post(caller, "", {"resourceType": "Bundle", "type": "transaction", "entry": [create]}).status_code == 403
+    assert caller.post("", {"resourceType": "Bundle", "type": "transaction", "entry": [create]}).status_code == 403
 
 
 @pytest.mark.parametrize("url", ["https://elsewhere.example/Patient", "/Patient", "", "//x/Patient", "Binary/1"])
 def test_a_batch_stays_below_its_base(program: Caller, url: str) -> None:
-    answer = post(program, "", batch(("GET", "Patient"), ("GET", url)))
+    answer = program.post("", batch(("GET", "Patient"), ("GET", url)))
     assert answer.status_code == 400
     assert answer.get_json(force=True)["issue"][0]["expression"] == ["Bundle.entry[1].request.url"]
 
 
 def test_no_word_of_a_call_of_a_batch_is_kept(program: Caller) -> None:
     calls = batch(("GET", "Patient?family=Zwirnwald"), ("GET", "Patient/Quendolina"))
-    bundle = post(program, "", calls).get_json(force=True)
+    bundle = program.post("", calls).get_json(force=True)
     assert [entry["response"]["status"][:3] for entry in bundle["entry"]] == ["200", "404"]
     assert kept_by_caches("Zwirnwald") == kept_by_caches("Quendolina") == []
 
@@ -159,9 +155,9 @@ def test_no_word_of_a_call_of_a_batch_is_kept(program: Caller) -> None:
 def test_a_batch_reaches_no_other_organization_and_has_a_bound(place: Place, program: Caller) -> None:
     other = make_place(place.app, "Andere", "max@example.org")
     climbing = f"../../../{other.organization}/fhir/r4/Patient"
-    bundle = post(program, "", batch(("GET", climbing))).get_json(force=True)
+    bundle = program.post("", batch(("GET", climbing))).get_json(force=True)
     assert bundle["entry"][0]["response"]["status"][:3] == "404"
-    assert post(program, "", batch(*[("GET", "Patient")] * 51)).status_code == 400
-    assert post(program, "", batch()).status_code == 400
+    assert program.post("", batch(*[("GET", "Patient")] * 51)).status_code == 400
+    assert program.post("", batch()).status_code == 400
     nested = {"request": {"method": "POST", "url": " "}, "resource": batch(("GET", "Patient"))}
-    assert post(program, "", batch(nested)).status_code == 400
+    assert program.post("", batch(nested)).status_code == 400

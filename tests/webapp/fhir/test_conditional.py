@@ -4,26 +4,13 @@ import base64
 import threading
 from typing import Any
 
-import pytest
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
-from tests.webapp.fhir.conftest import Caller, Place, add_patient
-from tests.webapp.fhir.test_changing import ALL, allow
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import FHIR, SYSTEM, document, post
+from tests.webapp.fhir.conftest import ALL, SYSTEM, Caller, Place, document
 
 WHERE = f"identifier={SYSTEM}%7Cbrief-7"
 NAMED = {"identifier": [{"system": SYSTEM, "value": "brief-7"}]}
-
-
-@pytest.fixture
-def writer(place: Place) -> Caller:
-    return calls(place, machine(place, "--scopes", ALL)[1])
-
-
-def put(caller: Caller, path: str, resource: dict[str, Any], **headers: str) -> TestResponse:
-    return caller.open("PUT", path, json=resource, headers={"Content-Type": FHIR} | headers)
 
 
 def read(answer: TestResponse, status: int) -> Any:
@@ -35,50 +22,50 @@ def read(answer: TestResponse, status: int) -> Any:
 
 
 def test_a_conditional_update_stores_updates_and_refuses_where_several_have_the_identifier(writer: Caller) -> None:
-    first = read(put(writer, f"DocumentReference?{WHERE}", document(**NAMED, description="A")), 201)
+    first = read(writer.put(document(**NAMED, description="A"), f"DocumentReference?{WHERE}"), 201)
     sent = document(**NAMED, description="B")
-    second = read(put(writer, f"DocumentReference?{WHERE}", sent), 200)
+    second = read(writer.put(sent, f"DocumentReference?{WHERE}"), 200)
     assert (second["id"], second["meta"]["versionId"], second["description"]) == (first["id"], "2", "B")
     third = {name: value for name, value in second.items() if name not in ("id", "meta")} | {"description": "C"}
-    assert read(put(writer, f"DocumentReference?{WHERE}", third), 200)["meta"]["versionId"] == "3"
+    assert read(writer.put(third, f"DocumentReference?{WHERE}"), 200)["meta"]["versionId"] == "3"
     assert writer.bundle("DocumentReference")["total"] == 1
-    assert put(writer, f"DocumentReference?{WHERE}", third, **{"If-Match": 'W/"2"'}).status_code == 412
-    read(post(writer, "DocumentReference", document(**NAMED)), 201)
-    assert put(writer, f"DocumentReference?{WHERE}", third).status_code == 412, "two have it by now"
+    assert writer.put(third, f"DocumentReference?{WHERE}", If_Match='W/"2"').status_code == 412
+    read(writer.post("DocumentReference", document(**NAMED)), 201)
+    assert writer.put(third, f"DocumentReference?{WHERE}").status_code == 412, "two have it by now"
 
 
 def test_the_id_that_is_sent_is_that_of_the_one_found_or_needs_leave(place: Place, writer: Caller) -> None:
     other = "6f0cb0f4-5a52-4c5c-9c8b-111111111111"
     named = document(**NAMED) | {"id": other}
-    assert put(writer, f"DocumentReference?{WHERE}", named).status_code == 403, "ids are the server's to choose"
-    allow(place, "client-ids")
-    assert read(put(writer, f"DocumentReference?{WHERE}", named), 201)["id"] == other
-    assert put(writer, f"DocumentReference?{WHERE}", named | {"id": other[:-1] + "2"}).status_code == 400
+    assert writer.put(named, f"DocumentReference?{WHERE}").status_code == 403, "ids are the server's to choose"
+    place.allow("client-ids")
+    assert read(writer.put(named, f"DocumentReference?{WHERE}"), 201)["id"] == other
+    assert writer.put(named | {"id": other[:-1] + "2"}, f"DocumentReference?{WHERE}").status_code == 400
     for path in ("DocumentReference", "DocumentReference?type=x", "DocumentReference?identifier=%7C"):
-        assert put(writer, path, document()).status_code == 400, path
+        assert writer.put(document(), path).status_code == 400, path
 
 
 def test_a_patient_is_updated_by_its_identifier(place: Place, writer: Caller) -> None:
-    known = str(add_patient(place, (SYSTEM, "4711")))
+    known = str(place.add_patient((SYSTEM, "4711")))
     patient = {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "4711"}]}
     where = f"Patient?identifier={SYSTEM}%7C4711"
-    told = read(put(writer, where, patient | {"name": [{"family": "Neu"}]}), 200)
+    told = read(writer.put(patient | {"name": [{"family": "Neu"}]}, where), 200)
     assert (told["id"], told["name"][0]["family"]) == (known, "Neu")
     new = patient | {"identifier": [{"system": SYSTEM, "value": "4712"}]}
-    made = read(put(writer, f"Patient?identifier={SYSTEM}%7C4712", new), 201)
-    assert read(put(writer, f"Patient?identifier={SYSTEM}%7C4712", new | {"gender": "male"}), 200)["id"] == made["id"]
+    made = read(writer.put(new, f"Patient?identifier={SYSTEM}%7C4712"), 201)
+    assert read(writer.put(new | {"gender": "male"}, f"Patient?identifier={SYSTEM}%7C4712"), 200)["id"] == made["id"]
 
 
 def test_the_one_that_has_the_identifier_is_patched_and_deleted(place: Place, writer: Caller) -> None:
     patch = {"json": [{"op": "replace", "path": "/description", "value": "B"}],
              "headers": {"Content-Type": "application/json-patch+json"}}  # fmt: skip
     assert writer.open("PATCH", f"DocumentReference?{WHERE}", **patch).status_code == 404
-    made = read(post(writer, "DocumentReference", document(**NAMED, description="A")), 201)
+    made = read(writer.post("DocumentReference", document(**NAMED, description="A")), 201)
     told = read(writer.open("PATCH", f"DocumentReference?{WHERE}", **patch), 200)
     assert (told["id"], told["description"], told["meta"]["versionId"]) == (made["id"], "B", "2")
     assert writer.open("DELETE", f"DocumentReference?{WHERE}").status_code == 403, "the organization has to allow it"
-    allow(place, "client-deletes")
-    second = read(post(writer, "DocumentReference", document(**NAMED)), 201)
+    place.allow("client-deletes")
+    second = read(writer.post("DocumentReference", document(**NAMED)), 201)
     for method in ("PATCH", "DELETE"):
         assert writer.open(method, f"DocumentReference?{WHERE}", **patch).status_code == 412, "two have it"
         assert writer.open(method, "DocumentReference", **patch).status_code == 400, "all of them were not meant"
@@ -89,16 +76,16 @@ def test_the_one_that_has_the_identifier_is_patched_and_deleted(place: Place, wr
 
 
 def test_a_program_that_may_only_update_stores_nothing_new(place: Place) -> None:
-    updater = calls(place, machine(place, "--scopes", "system/DocumentReference.ru system/Patient.ru")[1])
-    assert put(updater, f"DocumentReference?{WHERE}", document(**NAMED)).status_code == 403
-    assert put(updater, f"Patient?{WHERE}", {"resourceType": "Patient"}).status_code == 403
+    updater = place.program("system/DocumentReference.ru system/Patient.ru")
+    assert updater.put(document(**NAMED), f"DocumentReference?{WHERE}").status_code == 403
+    assert updater.put({"resourceType": "Patient"}, f"Patient?{WHERE}").status_code == 403
 
 
 def test_the_same_conditional_update_at_the_same_moment_makes_one_document(writer: Caller) -> None:
     statuses: list[int] = []
 
     def send() -> None:
-        answer = put(Caller(writer.place), f"DocumentReference?{WHERE}", document(**NAMED))
+        answer = Caller(writer.place).put(document(**NAMED), f"DocumentReference?{WHERE}")
         statuses.append(answer.status_code)
 
     threads = [threading.Thread(target=send) for _ in range(4)]
@@ -117,27 +104,27 @@ def test_a_call_that_is_sent_again_stores_nothing_and_is_answered_as_before(
     place: Place, writer: Caller, db: Outside
 ) -> None:
     key = {"Idempotency_Key": '"8e03978e-40d5-43dd-bc93-6894a57f9324"'}
-    first = post(writer, "DocumentReference", document(), **key)
-    again = post(writer, "DocumentReference", document(), **key)
+    first = writer.post("DocumentReference", document(), **key)
+    again = writer.post("DocumentReference", document(), **key)
     assert read(first, 201)["id"] == read(again, 201)["id"]
     assert first.headers["Location"] == again.headers["Location"]
     assert writer.bundle("DocumentReference")["total"] == 1
     changed = read(first, 201) | {"description": "später"}
-    assert put(writer, f"DocumentReference/{changed['id']}", changed).status_code == 200
-    assert read(post(writer, "DocumentReference", document(), **key), 201)["id"] == changed["id"], "updated meanwhile"
+    assert writer.put(changed).status_code == 200
+    assert read(writer.post("DocumentReference", document(), **key), 201)["id"] == changed["id"], "updated meanwhile"
     other = base64.b64encode(b"another file").decode()
-    refused = post(writer, "DocumentReference", document(attachment={"data": other}), **key)
+    refused = writer.post("DocumentReference", document(attachment={"data": other}), **key)
     assert read(refused, 422)["issue"][0]["expression"] == ["Idempotency-Key"]
     assert writer.bundle("DocumentReference")["total"] == 1
-    somebody = calls(place, machine(place, "--scopes", ALL)[1])
-    assert read(post(somebody, "DocumentReference", document(), **key), 201)["id"] != changed["id"], "own keys"
-    assert post(writer, "DocumentReference", document(), Idempotency_Key='""').status_code == 400
-    assert post(writer, "DocumentReference", document(), Idempotency_Key="x" * 256).status_code == 400
+    somebody = place.program(ALL)
+    assert read(somebody.post("DocumentReference", document(), **key), 201)["id"] != changed["id"], "own keys"
+    assert writer.post("DocumentReference", document(), Idempotency_Key='""').status_code == 400
+    assert writer.post("DocumentReference", document(), Idempotency_Key="x" * 256).status_code == 400
 
 
 def test_what_failed_may_be_sent_again_with_the_same_key(writer: Caller) -> None:
-    assert post(writer, "DocumentReference", document(status="x"), Idempotency_Key="k").status_code in (400, 422)
-    assert post(writer, "DocumentReference", document(), Idempotency_Key="k").status_code == 201
+    assert writer.post("DocumentReference", document(status="x"), Idempotency_Key="k").status_code in (400, 422)
+    assert writer.post("DocumentReference", document(), Idempotency_Key="k").status_code == 201
 
 
 # --- $update-metadata ------------------------------------------------------------------------------------------------
@@ -148,25 +135,25 @@ def parameters(status: str) -> dict[str, Any]:
 
 
 def test_the_status_of_a_documents_content_is_updated_alone(writer: Caller) -> None:
-    first = read(post(writer, "DocumentReference", document(docStatus="preliminary", **NAMED)), 201)
+    first = read(writer.post("DocumentReference", document(docStatus="preliminary", **NAMED)), 201)
     path = f"DocumentReference/{first['id']}/$update-metadata"
-    final = read(post(writer, path, parameters("final")), 200)
+    final = read(writer.post(path, parameters("final")), 200)
     assert final["meta"]["versionId"] == "2"
     assert final["docStatus"] == "final"
     unchanged = set(first) - {"meta", "docStatus", "content"}
     assert {name: final[name] for name in unchanged} == {name: first[name] for name in unchanged}
     assert read(writer.open("POST", f"{path}?docStatus=amended"), 200)["docStatus"] == "amended"
-    wrong = read(post(writer, path, parameters("entered-in-error")), 200)
+    wrong = read(writer.post(path, parameters("entered-in-error")), 200)
     assert (wrong["docStatus"], wrong["status"]) == ("entered-in-error", "entered-in-error")
     for bad in (parameters("current"), {"resourceType": "Parameters"}, document()):
-        assert post(writer, path, bad).status_code == 400
+        assert writer.post(path, bad).status_code == 400
     nobody = "DocumentReference/00000000-0000-4000-8000-000000000000/$update-metadata"
-    assert post(writer, nobody, parameters("final")).status_code == 404
+    assert writer.post(nobody, parameters("final")).status_code == 404
 
 
 def test_who_may_not_update_may_not_update_the_status(place: Place, writer: Caller, caller: Caller) -> None:
-    made = read(post(writer, "DocumentReference", document()), 201)
+    made = read(writer.post("DocumentReference", document()), 201)
     path = f"DocumentReference/{made['id']}/$update-metadata"
-    reader = calls(place, machine(place, "--scopes", "system/DocumentReference.rs")[1])
+    reader = place.program("system/DocumentReference.rs")
     for one in (reader, caller):
-        assert post(one, path, parameters("final")).status_code == 403
+        assert one.post(path, parameters("final")).status_code == 403

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.webapp.fhir.conftest import add_documents, add_patient, link, resources_of
+from tests.webapp.fhir.conftest import link, resources_of
 from webapp.fhir.models import Status
 
 RECORDED = json.loads((Path(__file__).parent / "contract_answers.json").read_text(encoding="utf-8"))
@@ -24,10 +24,9 @@ TYPES = ["application/pdf", "text/plain", "image/jpeg"]
 @pytest.fixture
 def stored(place):
     """Thirty documents on five days, and the ids of the two patients that some are linked to."""
-    patients = [add_patient(place, ("urn:a", "4711")), add_patient(place)]
+    patients = [place.add_patient(("urn:a", "4711")), place.add_patient()]
     days = ("2026-02-28", "2026-03-01", "2026-03-05", "2026-03-06", "2026-03-07")
-    ids = add_documents(
-        place,
+    ids = place.add_documents(
         [
             {
                 "at": f"{day}T{time}+00:00",

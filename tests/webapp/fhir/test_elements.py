@@ -11,10 +11,7 @@ from fhir.resources.R4B.attachment import Attachment
 from fhir.resources.R4B.meta import Meta
 from fhir.resources.R4B.reference import Reference
 
-from tests.webapp.fhir.conftest import Caller, Place, add_patient, resources_of
-from tests.webapp.fhir.test_writing import BODY, Resource, document, element, post, program
-
-__all__ = ["program"]
+from tests.webapp.fhir.conftest import BODY, Caller, Place, Resource, document, element, resources_of
 
 EXTENSION = [{"url": "urn:test", "valueString": "x"}]
 WITH = {"extension": EXTENSION}  # of a primitive element
@@ -149,8 +146,8 @@ def at(resource: Resource, case: str) -> Any:
 def test_an_element_is_read_back_equal_or_refused_by_its_name(place: Place, program: Caller, case: str) -> None:
     _, (value, outcome) = CASES[case]
     if isinstance(value, str):
-        value = value.replace("{patient}", str(add_patient(place)))
-    answer = post(program, "DocumentReference", made(case, value))
+        value = value.replace("{patient}", str(place.add_patient()))
+    answer = program.post("DocumentReference", made(case, value))
     if isinstance(outcome, int):
         assert (answer.status_code, element(answer)) == (outcome, f"DocumentReference.{case}")
         assert program.bundle("DocumentReference")["total"] == 0
@@ -172,19 +169,19 @@ def test_an_element_is_read_back_equal_or_refused_by_its_name(place: Place, prog
 
 
 def test_a_posted_date_stands_behind_the_extensions_that_were_posted(program: Caller) -> None:
-    read = post(program, "DocumentReference", document(date=DATE, extension=EXTENSION)).get_json(force=True)
+    read = program.post("DocumentReference", document(date=DATE, extension=EXTENSION)).get_json(force=True)
     assert read["extension"] == [*EXTENSION, {"url": "urn:befund:posted-date", "valueInstant": DATE}]
 
 
 def test_what_the_contract_answers_otherwise_is_kept_beside_it(program: Caller) -> None:
     given = {"title": "a/b\u202e.txt", "contentType": "text/plain; charset=utf-8", "hash": SHA1}
-    read = post(program, "DocumentReference", document(attachment=given)).get_json(force=True)
+    read = program.post("DocumentReference", document(attachment=given)).get_json(force=True)
     attachment = read["content"][0]["attachment"]
     assert (attachment["title"], attachment["contentType"], attachment["hash"]) == ("a_b.txt", "text/plain", SHA256)
     kept = {item["url"].removeprefix("urn:befund:posted-"): item for item in attachment["extension"]}
     assert {name: kept[name][value] for name, value in (("title", "valueString"), ("contentType", "valueString"),
             ("hash", "valueBase64Binary"))} == given  # fmt: skip
-    wrong = post(program, "DocumentReference", document(attachment={"contentType": "PDF"}))
+    wrong = program.post("DocumentReference", document(attachment={"contentType": "PDF"}))
     assert (wrong.status_code, element(wrong)) == (422, "DocumentReference.content[0].attachment.contentType")
 
 
@@ -192,7 +189,7 @@ def test_parts_of_a_resource_refer_to_nothing_that_is_not_there(program: Caller)
     sent = document(
         contained=CONTAINED, author=[{"reference": "#p"}], _description=WITH, description="x", custodian=SOMEBODY
     )
-    post(program, "DocumentReference", sent)
+    program.post("DocumentReference", sent)
     for part in ("_elements=author,description", "_summary=true"):
         (found,) = resources_of(program.bundle(f"DocumentReference?{part}"))
         assert (found["contained"], found["author"]) == (CONTAINED, sent["author"])
@@ -200,7 +197,7 @@ def test_parts_of_a_resource_refer_to_nothing_that_is_not_there(program: Caller)
         assert "custodian" not in found
     (tagged,) = resources_of(program.bundle("DocumentReference?_elements=author"))
     assert [tag["code"] for tag in tagged["meta"]["tag"]] == ["SUBSETTED"]
-    post(program, "DocumentReference", document(meta={"tag": TAG}))
+    program.post("DocumentReference", document(meta={"tag": TAG}))
     found, _ = resources_of(program.bundle("DocumentReference?_summary=true"))
     assert [tag["code"] for tag in found["meta"]["tag"]] == ["b", "SUBSETTED"]
 
@@ -208,9 +205,9 @@ def test_parts_of_a_resource_refer_to_nothing_that_is_not_there(program: Caller)
 def test_documents_are_found_by_both_kinds_of_security_label(program: Caller) -> None:
     confidentiality = "http://terminology.hl7.org/CodeSystem/v3-Confidentiality"
     label = [{"system": confidentiality, "code": "R"}]
-    first = post(program, "DocumentReference", document(securityLabel=[{"coding": label}])).get_json(force=True)["id"]
-    second = post(program, "DocumentReference", document(meta={"security": label})).get_json(force=True)["id"]
-    post(program, "DocumentReference", document(meta={"security": [{"system": "urn:other", "code": "R"}]}))
+    first = program.post("DocumentReference", document(securityLabel=[{"coding": label}])).get_json(force=True)["id"]
+    second = program.post("DocumentReference", document(meta={"security": label})).get_json(force=True)["id"]
+    program.post("DocumentReference", document(meta={"security": [{"system": "urn:other", "code": "R"}]}))
     assert program.ids(f"DocumentReference?security-label={confidentiality}|R") == [second, first]
     assert program.ids(f"DocumentReference?security-label={confidentiality}|") == [second, first]
     assert program.bundle("DocumentReference?security-label=R")["total"] == 3
@@ -219,11 +216,11 @@ def test_documents_are_found_by_both_kinds_of_security_label(program: Caller) ->
 
 def test_a_patient_keeps_what_its_meta_says(program: Caller) -> None:
     meta = {"security": TAG, "tag": TAG, "profile": ["http://a.example/p"], "source": "urn:archiv"}
-    made = post(program, "Patient", {"resourceType": "Patient", "meta": meta | {"versionId": "9"}}).get_json(force=True)
+    made = program.post("Patient", {"resourceType": "Patient", "meta": meta | {"versionId": "9"}}).get_json(force=True)
     read = program.bundle(f"Patient/{made['id']}")
     assert read == made
     assert {name: read["meta"][name] for name in meta} == meta
     assert read["meta"]["versionId"] != "9"
     for name, value in (("implicitRules", "urn:x"), ("modifierExtension", EXTENSION)):
-        refused = post(program, "Patient", {"resourceType": "Patient", name: value})
+        refused = program.post("Patient", {"resourceType": "Patient", name: value})
         assert (refused.status_code, element(refused)) == (422, f"Patient.{name}")

@@ -21,7 +21,7 @@ from moto.server import ThreadedMotoServer
 
 from clinical.errors import SettingError
 from tests.webapp.conftest import make_app
-from tests.webapp.fhir.conftest import Caller, add_document, make_place, resources_of
+from tests.webapp.fhir.conftest import Caller, make_place, resources_of
 from webapp.fhir.files import clean_content_type, clean_title, disposition
 from webapp.fhir.service import service
 from webapp.fhir.writing.purging import verify
@@ -63,7 +63,7 @@ def app_settings(request, tmp_path):
 
 
 def test_binary_returns_the_file_with_its_hash_as_etag(place, caller):
-    document = add_document(place, BODY, content_type="application/pdf", title="Röntgen “Thorax”.pdf")
+    document = place.add_document(BODY, content_type="application/pdf", title="Röntgen “Thorax”.pdf")
     response = caller.get(f"Binary/{document}")
     assert response.status_code == 200
     assert response.data == BODY
@@ -90,7 +90,7 @@ def test_binary_returns_the_file_with_its_hash_as_etag(place, caller):
     ],
 )
 def test_ranges(place, caller, asked, status, part):
-    document = add_document(place, BODY)
+    document = place.add_document(BODY)
     response = caller.get(f"Binary/{document}", headers={"Range": asked})
     assert response.status_code == status
     if part is not None:
@@ -104,13 +104,13 @@ def test_ranges(place, caller, asked, status, part):
 
 
 def test_an_empty_file_is_a_file(place, caller):
-    document = add_document(place, b"")
+    document = place.add_document(b"")
     assert caller.get(f"Binary/{document}").data == b""
 
 
 def test_equal_files_are_kept_once_and_rot_is_found(place, app):
-    add_document(place, b"gleich")
-    add_document(place, b"gleich")
+    place.add_document(b"gleich")
+    place.add_document(b"gleich")
     with app.app_context():
         files = service().files
         assert len(list(files.digests())) == 1
@@ -125,7 +125,7 @@ def test_equal_files_are_kept_once_and_rot_is_found(place, app):
 
 
 def test_a_missing_file_is_an_error_in_words(place, caller, tmp_path, app):
-    document = add_document(place, b"weg")
+    document = place.add_document(b"weg")
     with app.app_context():
         files = service().files
         if not isinstance(files, FolderFiles):
@@ -141,7 +141,7 @@ def test_a_missing_file_is_an_error_in_words(place, caller, tmp_path, app):
 def test_a_link_leads_to_the_storage_for_a_minute_and_dies_with_the_token(database_url, tmp_path, s3):
     app = make_app(database_url, tmp_path, storage=s3, presign="storage")
     place = make_place(app)
-    add_document(place, BODY, content_type="application/pdf", title="Bericht.pdf")
+    place.add_document(BODY, content_type="application/pdf", title="Bericht.pdf")
     (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
     url = resource["content"][0]["attachment"]["url"]
     browser = app.test_client()
@@ -159,7 +159,7 @@ def test_a_link_leads_to_the_storage_for_a_minute_and_dies_with_the_token(databa
 
 def test_bundles_are_compressed_for_those_who_ask(place, caller):
     for _ in range(5):
-        add_document(place)
+        place.add_document()
     plain = caller.get("DocumentReference?_elements=id,status,date")
     packed = caller.get("DocumentReference?_elements=id,status,date", headers={"Accept-Encoding": "gzip, br"})
     assert packed.headers["Content-Encoding"] == "gzip"

@@ -14,14 +14,11 @@ from flask import Flask
 from sqlalchemy import event
 
 from tests.webapp.conftest import ONE_DATABASE, make_app
-from tests.webapp.fhir.conftest import Caller, Place, add_document
-from tests.webapp.fhir.test_writing import FHIR, SYSTEM, Resource, bundle, document, element, post, program
+from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place, Resource, bundle, document, element
 from webapp.fhir import received
 from webapp.fhir.answers import FhirError
 from webapp.fhir.writing import given, transaction
 from webapp.fhir.writing.bounds import LARGEST_PATIENT, MOST_IDENTIFIERS, MOST_NAMES, MOST_WORDS
-
-__all__ = ["program"]
 
 PATIENT: Resource = {"resourceType": "Patient"}
 
@@ -120,7 +117,7 @@ PATIENTS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_document_is_refused_by_its_element(program: Caller, case: str) -> None:
     sent, status, expression = REFUSED[case]
-    answer = post(program, "DocumentReference", sent)
+    answer = program.post("DocumentReference", sent)
     assert (answer.status_code, element(answer)) == (status, expression)
     assert program.bundle("DocumentReference")["total"] == 0
 
@@ -129,9 +126,9 @@ def test_what_is_no_document_is_refused_by_its_element(program: Caller, case: st
 @pytest.mark.parametrize("case", PATIENTS)
 def test_a_patient_beyond_the_bounds_is_refused_by_its_element(program: Caller, case: str) -> None:
     sent, expression = PATIENTS[case]
-    answer = post(program, "Patient", sent)
+    answer = program.post("Patient", sent)
     assert (answer.status_code, element(answer)) == (422, expression)
-    inside = post(program, "", bundle(patient=sent))
+    inside = program.post("", bundle(patient=sent))
     assert (inside.status_code, element(inside)) == (422, f"Bundle.entry[1].{expression}")
     assert program.bundle("Patient")["total"] == 0
 
@@ -154,7 +151,7 @@ def test_what_is_nested_too_deep_is_refused_before_anything_walks_it(program: Ca
     assert answer.status_code == 400
     assert len(answer.data) < 2_000
     for allowed in (1, 18):
-        assert post(program, "DocumentReference", document(extension=nested(allowed))).status_code == 201
+        assert program.post("DocumentReference", document(extension=nested(allowed))).status_code == 201
 
 
 def test_a_body_of_brackets_is_not_even_parsed(program: Caller) -> None:
@@ -168,7 +165,7 @@ def test_a_transaction_writes_no_more_rows_of_indexes_than_others_wait_for(progr
         f"person {number}": PATIENT | {"identifier": [{"value": f"{number}-{one}"} for one in range(100)]}
         for number in range(41)
     }
-    answer = post(program, "", bundle(**people))
+    answer = program.post("", bundle(**people))
     assert (answer.status_code, element(answer)) == (422, "Bundle.entry")
     assert program.bundle("Patient")["total"] == 0
 
@@ -191,11 +188,11 @@ def counted(app: Flask) -> Iterator[list[str]]:
 def test_a_patient_of_many_identifiers_needs_no_more_statements_than_one_of_few(place: Place, program: Caller) -> None:
     numbers = []
     for start, many in ((0, 2), (500, 2), (1_000, MOST_IDENTIFIERS), (9_000, MOST_IDENTIFIERS)):
-        add_document(place, external_system=SYSTEM, external_value=str(start))
+        place.add_document(external_system=SYSTEM, external_value=str(start))
         person = PATIENT | {"identifier": [{"system": SYSTEM, "value": str(start + one)} for one in range(many)]}
         person |= {"name": [{"family": "a", "given": [str(one) for one in range(MOST_WORDS)]}]}
         with counted(place.app) as sent:
-            assert post(program, "Patient", person, Prefer="return=minimal").status_code == 201
+            assert program.post("Patient", person, Prefer="return=minimal").status_code == 201
         numbers.append(len(sent))
     assert min(numbers[:2]) == min(numbers[2:]) > 0, "any of them may also open a connection"
     linked = [found["subject"]["reference"][:8] for found in program.all("DocumentReference")]
@@ -214,7 +211,7 @@ def test_a_transaction_of_many_documents_needs_no_more_statements_than_one_of_fe
             for one in range(many)
         }
         with counted(place.app) as statements:
-            assert post(program, "", bundle(**sent, patient=PATIENT)).status_code == 200
+            assert program.post("", bundle(**sent, patient=PATIENT)).status_code == 200
         numbers.append(len([text for text in statements if "audit" not in text]))
     assert numbers[1] == numbers[2] > 0, "the first also opens the connection"
 

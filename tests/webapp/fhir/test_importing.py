@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.webapp.conftest import SECRET
-from tests.webapp.fhir.conftest import Caller, add_patient, make_place
+from tests.webapp.fhir.conftest import Caller, make_place
 from webapp.extensions import db as database
 from webapp.fhir.models import AccessToken, Document
 from webapp.fhir.service import service
@@ -44,7 +44,7 @@ def manifest(folder, *lines):
 
 
 def test_a_manifest_is_stored_line_by_line(place, run, caller, tmp_path):
-    patient = add_patient(place, ("urn:a", "4711"))
+    patient = place.add_patient(("urn:a", "4711"))
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     (tmp_path / "b.txt").write_bytes(b"b")
     path = manifest(
@@ -279,7 +279,7 @@ REFERENCES = ("Patient/{}", "urn:uuid:{}", "https://kis.example/fhir/Patient/{}"
 
 @pytest.mark.parametrize("form", REFERENCES)
 def test_a_reference_in_any_form_links(place, run, caller, tmp_path, form):
-    patient = add_patient(place, ("urn:a", "4711"))
+    patient = place.add_patient(("urn:a", "4711"))
     path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": form.format(patient)})
     code, output = run("documents", "import", "--org", place.organization, path)
     assert (code, "1 linked, 0 tagged only" in output) == (0, True)
@@ -314,21 +314,21 @@ def test_relinking_on_demand(place, run, caller, tmp_path):
     path = day(tmp_path, "mo", b"%PDF", *({"path": "scan001.pdf", "patient": f"urn:a|{n}"} for n in range(5)))
     run("documents", "import", "--org", place.organization, path)
     for number in range(3):
-        add_patient(place, ("urn:a", str(number)))
+        place.add_patient(("urn:a", str(number)))
     assert "3 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
     assert "0 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
 
 
 def test_a_value_that_two_patients_have_links_to_neither(place, run, tmp_path):
-    add_patient(place, ("urn:a", "4711"))
-    add_patient(place, ("urn:b", "4711"))
+    place.add_patient(("urn:a", "4711"))
+    place.add_patient(("urn:b", "4711"))
     path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": "4711"})
     assert "0 linked, 1 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
 
 
 def test_a_patient_of_another_organization_is_never_linked(app, place, run, tmp_path):
     other = make_place(app, "Anderswo", "otto@example.org")
-    add_patient(other, ("urn:a", "4711"))
+    other.add_patient(("urn:a", "4711"))
     path = day(tmp_path, "mo", b"%PDF")
     assert "0 linked, 1 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
     assert "0 linked, 1 tagged only" in run("patients", "relink", "--org", place.organization)[1]
@@ -343,7 +343,7 @@ STUDIES = (
 
 @pytest.mark.parametrize("given", STUDIES, ids=["id", "identifier", "equal"])
 def test_a_study_imported_three_times_is_one(place, run, caller, tmp_path, given):
-    patient = add_patient(place, ("urn:a", "4711"))
+    patient = place.add_patient(("urn:a", "4711"))
     study = {
         "resourceType": "ImagingStudy",
         "status": "available",

@@ -6,8 +6,7 @@ import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
 from tests.webapp.fhir import conftest
-from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, add_study, make_place
-from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.conftest import Caller, Place, make_place
 from webapp.fhir import routes
 
 TABLE = {
@@ -41,15 +40,15 @@ TABLE = {
 @pytest.fixture
 def names(place: Place) -> dict[str, str]:
     """Two patients, three documents of which the later relate to the earlier, a study; others have the same."""
-    p1, p2 = (add_patient(place, ("urn:a", number)) for number in "12")
-    (d1,) = add_documents(place, [{"patient_id": p1}])
+    p1, p2 = (place.add_patient(("urn:a", number)) for number in "12")
+    (d1,) = place.add_documents([{"patient_id": p1}])
     to = [{"reference": f"DocumentReference/{d1}"}, {"reference": f"https://a.example/fhir/DocumentReference/{d1}"}]
-    (d2,) = add_documents(place, [{"patient_id": p1, "details": {"relatesTo": [{"code": "appends", "target": to[0]}]}}])
+    (d2,) = place.add_documents([{"patient_id": p1, "details": {"relatesTo": [{"code": "appends", "target": to[0]}]}}])
     both = [{"code": "replaces", "target": one} for one in (*to, {"reference": f"urn:uuid:{d2}"}, {"display": "x"})]
-    (d3,) = add_documents(place, [{"patient_id": p2, "details": {"relatesTo": both}}])
+    (d3,) = place.add_documents([{"patient_id": p2, "details": {"relatesTo": both}}])
     other = make_place(place.app, "Andere Praxis", "max@example.org")
-    add_documents(other, [{"details": {"relatesTo": both}}])
-    found = {"p1": p1, "p2": p2, "d1": d1, "d2": d2, "d3": d3, "s1": add_study(place, p1)}
+    other.add_documents([{"details": {"relatesTo": both}}])
+    found = {"p1": p1, "p2": p2, "d1": d1, "d2": d2, "d3": d3, "s1": place.add_study(p1)}
     return {name: str(ident) for name, ident in found.items()}
 
 
@@ -94,7 +93,7 @@ def test_documents_that_are_sent_along_have_links_that_work(
     ],
 )
 def test_it_takes_the_rights_to_what_is_sent_along(place: Place, scopes: str, path: str, lacking: str) -> None:
-    reader = calls(place, machine(place, "--scopes", scopes)[1])
+    reader = place.program(scopes)
     refused = reader.get(path)
     assert (refused.status_code, lacking in refused.get_data(as_text=True)) == (403, True)
 
@@ -108,8 +107,8 @@ def test_what_nobody_refers_by_is_refused_or_named(place: Place, caller: Caller)
 
 def test_more_than_is_sent_along_is_said(place: Place, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     assert routes.MOST_INCLUDED >= 5 * 200
-    patient = add_patient(place, ("urn:a", "1"))
-    add_documents(place, [{"patient_id": patient}] * (routes.MOST_INCLUDED + 1))
+    patient = place.add_patient(("urn:a", "1"))
+    place.add_documents([{"patient_id": patient}] * (routes.MOST_INCLUDED + 1))
     path = "Patient?_revinclude=DocumentReference:patient"
     modes = [entry["search"]["mode"] for entry in caller.bundle(path)["entry"]]
     assert modes == ["match", *["include"] * routes.MOST_INCLUDED, "outcome"]

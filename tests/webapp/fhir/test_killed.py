@@ -18,7 +18,6 @@ from sqlalchemy import select
 from tests.serving import free_port
 from tests.webapp.conftest import SECRET
 from tests.webapp.fhir.conftest import Caller, make_place
-from tests.webapp.fhir.test_machines import machine
 from tests.webapp.sso import live
 from webapp.extensions import db as database
 from webapp.fhir.models import Document
@@ -92,7 +91,7 @@ def reached(programs, number):
 
 def test_what_was_answered_is_there_once_however_often_a_worker_is_killed(app, database_url, tmp_path):
     place, port = make_place(app), free_port()
-    secrets = [machine(place, "--scopes", SCOPES)[1] for _ in range(PROGRAMS)]
+    secrets = [place.machine("--scopes", SCOPES)[1] for _ in range(PROGRAMS)]
     with live.webapp(port, database_url, tmp_path, BEFUND_SECRET_KEY=SECRET) as server:
         programs = [
             Program(f"{server}{place.path}", secret, f"Programm{number}", conditional=number % 2 == 0)

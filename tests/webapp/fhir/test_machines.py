@@ -6,12 +6,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from flask import Flask
 from sqlalchemy import select, update
 from sqlalchemy.orm import joinedload
 
 from tests.webapp.conftest import Outside, add_organization
-from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, resources_of, run
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes
 from webapp.fhir.machines.accounts import SECRETS_AT_MOST, WARN_DAYS, ends_soon
@@ -20,27 +19,11 @@ from webapp.fhir.models import AccessLog
 from webapp.models import AuditEvent, utcnow
 
 
-def run(app: Flask, *arguments: str, fails: bool = False) -> str:
-    done = app.test_cli_runner().invoke(args=["services", *arguments])
-    assert (done.exit_code != 0) == fails, done.output
-    return done.output.strip()
-
-
-def machine(place: Place, *more: str) -> tuple[str, str]:
-    """A new account of the place and a secret of it."""
-    account = run(place.app, "add", "Archiv", "--org", str(place.organization), *more)
-    return account, run(place.app, "add-secret", account)
-
-
-def calls(place: Place, secret: str) -> Caller:
-    return Caller(Place(place.app, place.organization, place.user, secret))
-
-
 def test_a_service_account_reads_its_organization_alone_and_belongs_to_nobody(place: Place, db: Outside) -> None:
-    document = add_document(place)
-    _, secret = machine(place)
-    assert resources_of(calls(place, secret).bundle("DocumentReference"))[0]["id"] == str(document)
-    assert calls(place, secret).get(f"Binary/{document}").data == b"Befund"
+    document = place.add_document()
+    _, secret = place.machine()
+    assert resources_of(place.calls(secret).bundle("DocumentReference"))[0]["id"] == str(document)
+    assert place.calls(secret).get(f"Binary/{document}").data == b"Befund"
     other = add_organization(place.app, "Andere Praxis").id
     assert Caller(Place(place.app, other, place.user, secret)).get("DocumentReference").status_code == 403
     entry = db.session.scalars(select(AccessLog)).one()
@@ -49,34 +32,34 @@ def test_a_service_account_reads_its_organization_alone_and_belongs_to_nobody(pl
 
 @pytest.mark.parametrize("spoil", ["cut", "other", "unknown", "person"])
 def test_a_secret_that_is_not_exactly_right_is_none(place: Place, spoil: str) -> None:
-    _, secret = machine(place)
-    _, other = machine(place)
+    _, secret = place.machine()
+    _, other = place.machine()
     text = secret.split("_", 2)[2]
     spoilt = {"cut": secret[:-1], "other": "_".join((*secret.split("_")[:2], other.split("_", 2)[2])),
               "unknown": f"bfs_s000000000000_{text}", "person": secret.replace("bfs_", "bfa_")}[spoil]  # fmt: skip
-    assert calls(place, spoilt).get("DocumentReference").status_code == 401
+    assert place.calls(spoilt).get("DocumentReference").status_code == 401
 
 
 def test_secrets_rotate_without_a_gap_and_old_ones_end_at_once(place: Place, db: Outside) -> None:
-    account, old = machine(place)
+    account, old = place.machine()
     new = run(place.app, "add-secret", account)
-    assert [calls(place, text).get("Patient").status_code for text in (old, new)] == [200, 200]
+    assert [place.calls(text).get("Patient").status_code for text in (old, new)] == [200, 200]
     assert db.session.get(ServiceSecret, old.split("_")[1]).last_used_at is not None
-    link = _link(calls(place, old), add_document(place))
+    link = _link(place.calls(old), place.add_document())
     assert place.app.test_client().get(link).status_code == 200
     run(place.app, "revoke-secret", account, old.split("_")[1])
-    assert [calls(place, text).get("Patient").status_code for text in (old, new)] == [401, 200]
+    assert [place.calls(text).get("Patient").status_code for text in (old, new)] == [401, 200]
     assert place.app.test_client().get(link).status_code == 403, "a link dies with the secret that made it"
     run(place.app, "deactivate", account)
-    assert calls(place, new).get("Patient").status_code == 401
+    assert place.calls(new).get("Patient").status_code == 401
     run(place.app, "deactivate", account, "--undo")
-    assert calls(place, new).get("Patient").status_code == 200
+    assert place.calls(new).get("Patient").status_code == 200
     events = db.session.scalars(select(AuditEvent.event).where(AuditEvent.event.like("service%"))).all()
     assert {"service_added", "service_secret_added", "service_secret_revoked", "service_deactivated"} <= set(events)
 
 
 def test_an_account_has_few_secrets_and_the_last_one_warns_before_it_ends(place: Place, db: Outside) -> None:
-    account, secret = machine(place)
+    account, secret = place.machine()
     assert "WARNING" not in run(place.app, "list")
     soon = int((utcnow() + timedelta(days=WARN_DAYS - 1)).timestamp() * MICROS)
     with db.write() as session:
@@ -88,7 +71,7 @@ def test_an_account_has_few_secrets_and_the_last_one_warns_before_it_ends(place:
     assert "valid secrets" in run(place.app, "add-secret", account, fails=True)
     with db.write() as session:
         session.execute(update(ServiceSecret).values(expires_at=1))
-    assert calls(place, secret).get("Patient").status_code == 401
+    assert place.calls(secret).get("Patient").status_code == 401
     row = db.session.scalars(select(ServiceAccount).options(joinedload(ServiceAccount.secrets))).unique().one()
     assert ends_soon(row) is None, "nothing is left to warn of"
 

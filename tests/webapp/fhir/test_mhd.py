@@ -10,11 +10,8 @@ import pytest
 
 from clinical.fhir import from_xml, to_xml
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, Place
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import BODY, FHIR, SYSTEM, WRITES, Resource, document, post
+from tests.webapp.fhir.conftest import BODY, FHIR, SYSTEM, XML, Caller, Place, Resource, document
 
-XML = "application/fhir+xml"
 MHD = "https://profiles.ihe.net/ITI/MHD/StructureDefinition"
 PERSON = {"system": SYSTEM, "value": "99"}
 
@@ -63,43 +60,38 @@ def provide(*references: Resource) -> Resource:
 
 
 @pytest.fixture
-def source(place: Place) -> Caller:
-    return calls(place, machine(place, "--scopes", WRITES)[1])
-
-
-@pytest.fixture
-def provided(source: Caller) -> Resource:
+def provided(program: Caller) -> Resource:
     """The DocumentReference of one provided document, beside another document that no search may find."""
-    post(source, "DocumentReference", document())
-    answer = post(source, "", provide(comprehensive()))
+    program.post("DocumentReference", document())
+    answer = program.post("", provide(comprehensive()))
     assert answer.status_code == 200, answer.data
     (where,) = [entry["response"]["location"] for entry in answer.get_json(force=True)["entry"][3:]]
-    return source.bundle(where.rpartition("/fhir/r4/")[2])
+    return program.bundle(where.rpartition("/fhir/r4/")[2])
 
 
 @pytest.mark.parametrize("form", [FHIR, XML])
-def test_iti_65_provides_a_document_bundle(source: Caller, form: str) -> None:
+def test_iti_65_provides_a_document_bundle(program: Caller, form: str) -> None:
     bundle = provide(comprehensive())
     body = to_xml(bundle) if form == XML else None
     sent = {"data": body} if body else {"json": bundle}
-    answer = source.open("POST", "", headers={"Content-Type": form, "Accept": form}, **sent)
+    answer = program.open("POST", "", headers={"Content-Type": form, "Accept": form}, **sent)
     assert (answer.status_code, answer.content_type) == (200, form)
     told = from_xml(answer.data) if form == XML else answer.get_json(force=True)
     assert told["type"] == "transaction-response"
     assert [entry["response"]["status"][:3] for entry in told["entry"]] == ["200", "201", "201", "201"]
 
 
-def test_iti_65_all_or_nothing(source: Caller) -> None:
+def test_iti_65_all_or_nothing(program: Caller) -> None:
     bad = comprehensive(subject={"reference": "Patient/00000000-0000-4000-8000-000000000000"})
-    assert post(source, "", provide(comprehensive(), bad)).status_code == 422
-    assert source.bundle("DocumentReference")["total"] == source.bundle("Patient")["total"] == 0
+    assert program.post("", provide(comprehensive(), bad)).status_code == 422
+    assert program.bundle("DocumentReference")["total"] == program.bundle("Patient")["total"] == 0
 
 
-def test_iti_65_replaces_a_document(source: Caller, provided: Resource) -> None:
+def test_iti_65_replaces_a_document(program: Caller, provided: Resource) -> None:
     relates = [{"code": "replaces", "target": {"reference": f"DocumentReference/{provided['id']}"}}]
     newer = comprehensive(relatesTo=relates, identifier=None)
-    assert post(source, "", provide(newer)).status_code == 200
-    assert source.bundle(f"DocumentReference/{provided['id']}")["status"] == "superseded"
+    assert program.post("", provide(newer)).status_code == 200
+    assert program.bundle(f"DocumentReference/{provided['id']}")["status"] == "superseded"
 
 
 FINDS = (
@@ -111,37 +103,37 @@ FINDS = (
 
 
 @pytest.mark.parametrize("asked", FINDS)
-def test_iti_67_finds_document_references(source: Caller, provided: Resource, asked: str) -> None:
+def test_iti_67_finds_document_references(program: Caller, provided: Resource, asked: str) -> None:
     patient = provided["subject"]["reference"]
     query = asked.format(system=SYSTEM, patient=patient, day=provided["date"][:10])
-    assert source.ids(f"DocumentReference?{query}") == [provided["id"]]
+    assert program.ids(f"DocumentReference?{query}") == [provided["id"]]
     form = {"Content-Type": "application/x-www-form-urlencoded", "Accept": XML}
-    posted = source.open("POST", "DocumentReference/_search", data=query, headers=form)
+    posted = program.open("POST", "DocumentReference/_search", data=query, headers=form)
     assert [entry["resource"]["id"] for entry in from_xml(posted.data)["entry"]] == [provided["id"]]
 
 
-def test_iti_68_retrieves_the_document_by_the_url_of_its_attachment(source: Caller, provided: Resource) -> None:
+def test_iti_68_retrieves_the_document_by_the_url_of_its_attachment(program: Caller, provided: Resource) -> None:
     attachment = provided["content"][0]["attachment"]
     parts = urlsplit(attachment["url"])
-    answer = source.place.app.test_client().get(f"{parts.path}?{parts.query}")
+    answer = program.place.app.test_client().get(f"{parts.path}?{parts.query}")
     assert (answer.status_code, answer.mimetype, answer.data) == (200, attachment["contentType"], BODY)
     assert base64.b64decode(attachment["hash"]) == hashlib.sha256(answer.data).digest()
     assert len(answer.data) == attachment["size"]
-    assert source.get(f"Binary/{provided['id']}").data == BODY
+    assert program.get(f"Binary/{provided['id']}").data == BODY
 
 
-def test_iti_105_publishes_a_document_in_one_call(source: Caller) -> None:
+def test_iti_105_publishes_a_document_in_one_call(program: Caller) -> None:
     """Simplified Publish: a DocumentReference with its file inline."""
     inline = {"contentType": "text/plain", "data": base64.b64encode(BODY).decode()}
     subject = {"identifier": PERSON}
     sent = comprehensive(content=[{"attachment": inline}], subject=subject, meta={
         "profile": [f"{MHD}/IHE.MHD.SimplifiedPublish.DocumentReference"]})  # fmt: skip
-    answer = post(source, "DocumentReference", sent)
+    answer = program.post("DocumentReference", sent)
     assert answer.status_code == 201, answer.data
     made = answer.get_json(force=True)
     assert answer.headers["Location"].endswith(f"/DocumentReference/{made['id']}")
     assert "data" not in made["content"][0]["attachment"]
-    assert source.get(f"Binary/{made['id']}").data == BODY
+    assert program.get(f"Binary/{made['id']}").data == BODY
 
 
 # --- ITI-106 ---------------------------------------------------------------------------------------------------------
@@ -170,21 +162,21 @@ def report(**changed: Any) -> Resource:
             "timestamp": "2026-02-03T10:00:00+01:00", "entry": entries}  # fmt: skip
 
 
-def generate(source: Caller, what: Any, form: str = FHIR) -> Any:
+def generate(program: Caller, what: Any, form: str = FHIR) -> Any:
     parameters = {"resourceType": "Parameters", "parameter": [{"name": "document", "resource": what}]}
     headers = {"Content-Type": form, "Accept": FHIR}
     sent = {"data": to_xml(parameters)} if form == XML else {"json": parameters}
-    return source.open("POST", "DocumentReference/$generate-metadata", headers=headers, **sent)
+    return program.open("POST", "DocumentReference/$generate-metadata", headers=headers, **sent)
 
 
 @pytest.mark.parametrize("form", [FHIR, XML])
-def test_iti_106_generates_the_metadata_of_a_fhir_document(source: Caller, form: str) -> None:
-    patient = post(source, "Patient", {"resourceType": "Patient", "identifier": [PERSON]}).get_json(force=True)["id"]
-    answer = generate(source, report(), form)
+def test_iti_106_generates_the_metadata_of_a_fhir_document(program: Caller, form: str) -> None:
+    patient = program.post("Patient", {"resourceType": "Patient", "identifier": [PERSON]}).get_json(force=True)["id"]
+    answer = generate(program, report(), form)
     assert answer.status_code == 200, answer.data
     (told,) = answer.get_json(force=True)["parameter"]
     assert told["name"] == "DocumentReference"
-    made = source.bundle(told["valueReference"]["reference"])
+    made = program.bundle(told["valueReference"]["reference"])
     assert made["subject"]["reference"] == f"Patient/{patient}"
     assert made["masterIdentifier"]["value"] == "B-7"
     assert (made["description"], made["docStatus"], made["status"]) == ("Blutbild", "final", "current")
@@ -193,13 +185,13 @@ def test_iti_106_generates_the_metadata_of_a_fhir_document(source: Caller, form:
     assert made["context"]["encounter"] == [{"identifier": {"system": "urn:fall", "value": "F-1"}}]
     attachment = made["content"][0]["attachment"]
     assert (attachment["contentType"], attachment["title"], attachment["language"]) == (FHIR, "Blutbild", "de")
-    assert source.get(f"Binary/{made['id']}").get_json(force=True) == report(), "the document as it was sent"
+    assert program.get(f"Binary/{made['id']}").get_json(force=True) == report(), "the document as it was sent"
     for found in ("identifier=urn:report%7CR-7", "author.family=Muster", "encounter:identifier=urn:fall%7CF-1"):
-        assert source.ids(f"DocumentReference?{found}") == [made["id"]], found
+        assert program.ids(f"DocumentReference?{found}") == [made["id"]], found
     replaces = {"code": "replaces", "targetIdentifier": {"system": "urn:report", "value": "R-7"}}
-    again = generate(source, report(relatesTo=[replaces], identifier=None))
+    again = generate(program, report(relatesTo=[replaces], identifier=None))
     assert again.status_code == 200, again.data
-    assert source.bundle(f"DocumentReference/{made['id']}")["status"] == "superseded"
+    assert program.bundle(f"DocumentReference/{made['id']}")["status"] == "superseded"
 
 
 BROKEN: tuple[Any, ...] = (
@@ -212,14 +204,14 @@ BROKEN: tuple[Any, ...] = (
 
 @ONE_DATABASE
 @pytest.mark.parametrize("number", range(len(BROKEN)))
-def test_iti_106_refuses_what_is_no_fhir_document(source: Caller, number: int) -> None:
-    answer = generate(source, BROKEN[number])
+def test_iti_106_refuses_what_is_no_fhir_document(program: Caller, number: int) -> None:
+    answer = generate(program, BROKEN[number])
     if answer.status_code != 200:  # an empty value is none
         assert answer.status_code in (400, 422), answer.data
         assert answer.get_json(force=True)["resourceType"] == "OperationOutcome"
-    assert (answer.status_code == 200) == (source.bundle("DocumentReference")["total"] == 1)
+    assert (answer.status_code == 200) == (program.bundle("DocumentReference")["total"] == 1)
 
 
-def test_iti_106_is_writing(place: Place, source: Caller, caller: Caller) -> None:
-    reader = calls(place, machine(place, "--scopes", "system/DocumentReference.rus")[1])
+def test_iti_106_is_writing(place: Place, program: Caller, caller: Caller) -> None:
+    reader = place.program("system/DocumentReference.rus")
     assert [generate(one, report()).status_code for one in (reader, caller)] == [403, 403]

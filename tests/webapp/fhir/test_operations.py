@@ -5,8 +5,7 @@ from urllib.parse import quote
 import pytest
 from fhir.resources.R4B.bundle import Bundle
 
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
-from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.conftest import Caller, Place, make_place, resources_of
 from webapp.fhir.models import Status
 
 LETTER = {"type": {"coding": [{"system": "urn:kdl", "code": "AD01"}]}}
@@ -17,9 +16,9 @@ def kinds(bundle: dict[str, object]) -> list[str]:
 
 
 def test_everything_brings_the_patient_where_the_type_names_it(place: Place, caller: Caller) -> None:
-    patient, other = add_patient(place, ("urn:a", "1")), add_patient(place)
-    add_document(place, patient_id=patient), add_document(place, patient_id=other)
-    add_study(place, patient)
+    patient, other = place.add_patient(("urn:a", "1")), place.add_patient()
+    place.add_document(patient_id=patient), place.add_document(patient_id=other)
+    place.add_study(patient)
     path = f"Patient/{patient}/$everything"
     assert sorted(kinds(caller.bundle(path))) == ["DocumentReference", "ImagingStudy"], "as the contract says"
     assert sorted(kinds(caller.bundle(f"{path}?_type=Patient,DocumentReference"))) == ["DocumentReference", "Patient"]
@@ -32,8 +31,8 @@ def test_everything_brings_the_patient_where_the_type_names_it(place: Place, cal
 
 
 def test_everything_since_an_instant_is_what_was_stored_from_then_on(place: Place, caller: Caller) -> None:
-    patient = add_patient(place)
-    ids = [str(add_document(place, patient_id=patient)) for _ in range(3)]
+    patient = place.add_patient()
+    ids = [str(place.add_document(patient_id=patient)) for _ in range(3)]
     at = caller.bundle(f"DocumentReference/{ids[1]}")["meta"]["lastUpdated"]
     path = f"Patient/{patient}/$everything?_type=Patient,DocumentReference"
     assert caller.ids(f"{path}&_since={quote(at)}") == [ids[2], ids[1]]
@@ -52,17 +51,17 @@ def test_everything_since_an_instant_is_what_was_stored_from_then_on(place: Plac
     ],
 )
 def test_scopes_bound_operations(place: Place, scopes: str, asked: str, status: int) -> None:
-    patient = add_patient(place)
-    answer = calls(place, machine(place, "--scopes", scopes)[1]).get(asked.format(patient=patient))
+    patient = place.add_patient()
+    answer = place.program(scopes).get(asked.format(patient=patient))
     assert answer.status_code == status, answer.data
 
 
 def test_docref_lists_a_patients_documents_in_force(place: Place, caller: Caller) -> None:
-    patient, other = add_patient(place, ("urn:a", "1")), add_patient(place)
-    letter = str(add_document(place, patient_id=patient, details=LETTER, at="2026-03-01T10:00:00+00:00"))
-    plain = str(add_document(place, patient_id=patient, at="2026-03-05T10:00:00+00:00"))
-    add_document(place, patient_id=patient, status=Status.ENTERED_IN_ERROR)
-    add_document(place, patient_id=other)
+    patient, other = place.add_patient(("urn:a", "1")), place.add_patient()
+    letter = str(place.add_document(patient_id=patient, details=LETTER, at="2026-03-01T10:00:00+00:00"))
+    plain = str(place.add_document(patient_id=patient, at="2026-03-05T10:00:00+00:00"))
+    place.add_document(patient_id=patient, status=Status.ENTERED_IN_ERROR)
+    place.add_document(patient_id=other)
     for who in (patient, f"Patient/{patient}", "urn:a|1"):
         found = caller.bundle(f"DocumentReference/$docref?patient={who}")
         assert [item["id"] for item in resources_of(found)] == ([plain, letter] if "urn" not in str(who) else [])
@@ -75,18 +74,18 @@ def test_docref_lists_a_patients_documents_in_force(place: Place, caller: Caller
     parameters = {"resourceType": "Parameters", "parameter": [{"name": "patient", "valueId": str(patient)}]}
     posted = caller.open("POST", "DocumentReference/$docref", json=parameters)
     assert posted.get_json(force=True)["total"] == 2
-    elsewhere = add_patient(make_place(place.app, "Andere", "max@example.org"))
+    elsewhere = make_place(place.app, "Andere", "max@example.org").add_patient()
     assert caller.bundle(f"DocumentReference/$docref?patient={elsewhere}")["total"] == 0
 
 
 def test_docref_without_a_patient_is_refused_to_everybody(place: Place, caller: Caller) -> None:
-    add_document(place)
+    place.add_document()
     for path in (
         "DocumentReference/$docref",
         "DocumentReference/$docref?patient=",
         "DocumentReference/$docref?start=2026",
     ):
         assert caller.get(path).status_code == 400
-    program = calls(place, machine(place)[1])
+    program = place.program()
     for wrong in ("on-demand=true", "status=current", "profile=x"):
-        assert program.get(f"DocumentReference/$docref?patient={add_patient(place)}&{wrong}").status_code == 400
+        assert program.get(f"DocumentReference/$docref?patient={place.add_patient()}&{wrong}").status_code == 400

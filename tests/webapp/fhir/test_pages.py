@@ -9,7 +9,7 @@ from markupsafe import escape
 from sqlalchemy import select
 
 from tests.webapp.conftest import add_organization, add_user, login, submit
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, mark
+from tests.webapp.fhir.conftest import Caller, Place
 from webapp.extensions import db as database
 from webapp.fhir.models import AccessLog
 from webapp.models import User
@@ -41,7 +41,7 @@ def test_a_token_is_shown_once_works_and_can_be_revoked(place, member):
 
 
 def test_uploaded_files_are_listed_filed_and_handed_out(place, member, app):
-    patient = add_patient(place, ("urn:a", "4711"))
+    patient = place.add_patient(("urn:a", "4711"))
     page = f"/documents/{place.organization}/"
     done = submit(
         member,
@@ -72,8 +72,8 @@ def test_uploaded_files_are_listed_filed_and_handed_out(place, member, app):
 @pytest.mark.parametrize("named", ["4711", "|4711", "Patient/{patient}", "{patient}"])
 def test_an_upload_links_as_an_import_does(place, member, named):
     """A value that one patient alone has is enough; a value that two have links to none, as in a manifest."""
-    patient = add_patient(place, ("urn:a", "4711"), ("urn:a", "shared"))
-    add_patient(place, ("urn:b", "shared"))
+    patient = place.add_patient(("urn:a", "4711"), ("urn:a", "shared"))
+    place.add_patient(("urn:b", "shared"))
     page = f"/documents/{place.organization}/"
     for text_given in (named.format(patient=patient), "shared"):
         files = [(io.BytesIO(b"x"), f"{len(text_given)}.txt", "text/plain")]
@@ -94,7 +94,7 @@ def test_large_uploads_pass_while_other_forms_stay_small(place, member):
 
 def test_the_list_is_filtered_and_paged(place, member):
     for number in range(30):
-        add_document(place, title=f"Nummer {number}.", external_system="", external_value="A" if number % 2 else "B")
+        place.add_document(title=f"Nummer {number}.", external_system="", external_value="A" if number % 2 else "B")
     page = f"/documents/{place.organization}/"
     first = text(member.get(f"{page}?patient=A", headers={"Accept-Language": "de"}))
     assert "Gefunden: 15" in first
@@ -109,17 +109,17 @@ def test_the_list_is_filtered_and_paged(place, member):
 
 
 def test_documents_are_marked_and_marking_is_undone(place, member):
-    document = add_document(place)
+    document = place.add_document()
     page = f"/documents/{place.organization}/{document}/"
     for status in ("entered-in-error", "current"):
         submit(member, page, to=f"{page}mark/", status=status)
         assert Caller(place).bundle(f"DocumentReference?status={status}")["total"] == 1
-    mark(place, document)
+    place.mark(document)
     assert member.get(f"{page}file").status_code == 404
 
 
 def test_others_see_nothing(place, app, member):
-    document = add_document(place)
+    document = place.add_document()
     stranger = app.test_client()
     login(stranger, add_user(app, "max@example.org"))
     for path in (f"/documents/{place.organization}/", f"/documents/{place.organization}/{document}/file"):
@@ -133,7 +133,7 @@ def test_others_see_nothing(place, app, member):
 
 @pytest.mark.parametrize("title", ["<script>alert(1)</script>.txt", '"><img src=x>.pdf', "{{ 7*7 }}.txt"])
 def test_titles_are_text_and_nothing_else(place, member, title):
-    document = add_document(place, title=title)
+    document = place.add_document(title=title)
     page = text(member.get(f"/documents/{place.organization}/{document}/"))
     assert str(escape(title)) in page
     assert "<" not in title or title not in page

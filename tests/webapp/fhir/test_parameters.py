@@ -8,24 +8,10 @@ import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
 from tests.docs import ROOT
-from tests.webapp.fhir.conftest import Caller, Place, add_documents, add_patient, make_place
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import document, post, program
+from tests.webapp.fhir.conftest import Caller, Place, document, make_place
 from webapp.fhir.models import Status
-from webapp.fhir.parameters import (
-    COMPOSITE,
-    DATE,
-    DOCUMENT,
-    INCLUSIONS,
-    PREFIXES,
-    REFERENCE,
-    STRING,
-    TOKEN,
-    Parameter,
-)
+from webapp.fhir.parameters import COMPOSITE, DATE, DOCUMENT, INCLUSIONS, PREFIXES, REFERENCE, STRING, TOKEN, Parameter
 from webapp.fhir.searching.readers import PATIENT, SEARCH, STUDY
-
-__all__ = ["program"]
 
 WORDS = [parameter for parameter in DOCUMENT if parameter.paths]
 OTHERS = {"masterIdentifier": {"value": "X"}, "content": [{"attachment": {"title": "nichts"}}]}
@@ -112,7 +98,7 @@ def stored(place: Place, parameter: Parameter) -> dict[str, Any]:
     """Documents of the place: one for each sample at each path of the parameter, and one without; id to the values."""
     values = [(path, value) for path in parameter.paths for value in samples(parameter, path)]
     details = [placed(path, value) for path, value in values]
-    ids = add_documents(place, [{"details": one} for one in details] + [{"details": {"description": "x"}}, {}])
+    ids = place.add_documents([{"details": one} for one in details] + [{"details": {"description": "x"}}, {}])
     if parameter.name == "description":
         return dict(zip(map(str, ids), [value for _, value in values] + ["x", None], strict=True))
     return dict(zip(map(str, ids), [value for _, value in values] + [None, None], strict=True))
@@ -254,11 +240,11 @@ def test_what_is_posted_is_found_like_what_was_imported(program: Caller) -> None
              "event": [{"coding": [{"code": "OP"}]}], "related": [{"reference": "Observation/5"}],
              "period": {"start": "2026-03-01", "end": "2026-03-04"}}  # fmt: skip
     sent = document(context=codes, custodian={"reference": "Organization/7"}, description="Kurzer Brief")
-    made = post(program, "DocumentReference", sent)
+    made = program.post("DocumentReference", sent)
     assert made.status_code == 201, made.data
     ident = made.get_json(force=True)["id"]
     other = document(content=[{"attachment": sent["content"][0]["attachment"] | {"language": "de"}}])
-    language = post(program, "DocumentReference", other).get_json(force=True)["id"]
+    language = program.post("DocumentReference", other).get_json(force=True)["id"]
     for asked in ("facility=KHS", "setting=INNE", "event=OP", "related=Observation/5", "period=2026-03",
                   "custodian:Organization=7", "description:contains=brief", "language:missing=true"):  # fmt: skip
         assert program.ids(f"DocumentReference?{asked}") == [ident], asked
@@ -297,7 +283,7 @@ def test_the_documentation_has_the_table() -> None:
 def test_a_code_without_a_system_of_its_own_is_found_with_that_of_its_element(place: Place, caller: Caller) -> None:
     related = {"relatesTo": [{"code": "appends", "target": {"reference": "DocumentReference/1"}}]}
     language = {"content": [{"attachment": {"language": "de"}}]}
-    first, second = (str(ident) for ident in add_documents(place, [{"details": related}, {"details": language}]))
+    first, second = (str(ident) for ident in place.add_documents([{"details": related}, {"details": language}]))
     system = "http://hl7.org/fhir/document-relationship-type"
     for asked, wanted in ((f"relation={system}|appends", [first]), (f"relation={system}|signs,appends", [first]),
                           ("relation=urn:x|appends", []), ("language=urn:ietf:bcp:47|de", [second])):  # fmt: skip
@@ -335,7 +321,7 @@ def contained(ident: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("asked", IN_CONTAINED)
 def test_chains_lead_into_what_a_document_contains(place: Place, caller: Caller, asked: str) -> None:
-    ids = add_documents(place, [{"details": contained(ident)} for ident in "poe"] + [{}])
+    ids = place.add_documents([{"details": contained(ident)} for ident in "poe"] + [{}])
     names = dict(zip(map(str, ids), [*"poe", "nobody's"], strict=True))
     found = caller.get(f"DocumentReference?{asked}")
     assert "Befund-Ignored" not in found.headers
@@ -358,7 +344,7 @@ def test_documents_are_sorted_by_several_keys_page_by_page(place: Place, caller:
                      "context": {"period": {"start": f"2026-03-0{number % 3 + 1}"}} if number % 2 else {}}}
         for number in range(11)
     ]  # fmt: skip
-    ids = [str(ident) for ident in add_documents(place, given)]
+    ids = [str(ident) for ident in place.add_documents(given)]
 
     def value(number: int, name: str, falling: bool) -> Any:
         one = given[number]
@@ -399,7 +385,7 @@ def test_patients_are_sorted_by_several_keys(place: Place, caller: Caller) -> No
         ("Zorn", "Uwe", "1970-01-01"),
     ]
     for number, (family, given, born) in enumerate(people):
-        add_patient(place, ("urn:a", str(9 - number)), name=[{"family": family, "given": [given]}], birthDate=born)
+        place.add_patient(("urn:a", str(9 - number)), name=[{"family": family, "given": [given]}], birthDate=born)
 
     def families(order: str) -> list[str]:
         return [item["name"][0]["given"][0] for item in caller.all(f"Patient?_sort={order}&_count=3")]
@@ -429,17 +415,17 @@ def test_documents_are_found_by_what_their_patient_is_found_by(place: Place, cal
         "a": {"name": [{"family": "Muster", "given": ["Max"]}], "birthDate": "1970-03-05", "gender": "male"},
         "b": {"name": [{"family": "Müstner", "given": ["Eva"]}], "birthDate": "1970-04", "gender": "female"},
     }
-    documents = [{"patient_id": add_patient(place, **person)} for person in people.values()]
+    documents = [{"patient_id": place.add_patient(**person)} for person in people.values()]
     documents[1]["details"] = {"type": {"coding": [{"code": "1"}]}}
-    names = dict(zip(map(str, add_documents(place, [*documents, {}])), [*people, "nobody's"], strict=True))
-    add_documents(other, [{"patient_id": add_patient(other, **person)} for person in people.values()])
+    names = dict(zip(map(str, place.add_documents([*documents, {}])), [*people, "nobody's"], strict=True))
+    other.add_documents([{"patient_id": other.add_patient(**person)} for person in people.values()])
     found = caller.bundle(f"DocumentReference?{asked}")
     assert sorted(names[entry["resource"]["id"]] for entry in found.get("entry", [])) == sorted(CHAINED[asked])
     assert found["total"] == len(CHAINED[asked])
 
 
 def test_a_chain_tells_of_patients_and_needs_the_right_to_search_them(place: Place) -> None:
-    reader = calls(place, machine(place, "--scopes", "system/DocumentReference.rs system/Patient.r")[1])
+    reader = place.program("system/DocumentReference.rs system/Patient.r")
     assert reader.get("DocumentReference?type=1").status_code == 200
     refused = reader.get("DocumentReference?patient.family=Muster")
     assert (refused.status_code, "system/Patient.s" in refused.get_data(as_text=True)) == (403, True)
@@ -448,7 +434,7 @@ def test_a_chain_tells_of_patients_and_needs_the_right_to_search_them(place: Pla
 
 
 def test_a_document_is_found_by_every_address_its_file_ever_had(place: Place, caller: Caller) -> None:
-    document, _ = add_documents(place, [{}, {}])
+    document, _ = place.add_documents([{}, {}])
     other = Caller(make_place(place.app, "Andere Praxis", "max@example.org"))
     (entry,) = caller.bundle(f"DocumentReference?_id={document}")["entry"]
     url = entry["resource"]["content"][0]["attachment"]["url"]

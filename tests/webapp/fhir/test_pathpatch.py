@@ -8,17 +8,9 @@ import pytest
 from werkzeug.test import TestResponse
 
 from clinical.fhir import to_xml
-from tests.webapp.fhir.conftest import Caller, Place, add_patient
-from tests.webapp.fhir.test_changing import ALL, made
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import FHIR, SYSTEM
+from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place
 from webapp.fhir.answers import FhirError
 from webapp.fhir.writing import pathpatch
-
-
-@pytest.fixture
-def writer(place: Place) -> Caller:
-    return calls(place, machine(place, "--scopes", ALL)[1])
 
 
 def operation(kind: str, path: str, **parts: Any) -> dict[str, Any]:
@@ -141,7 +133,7 @@ def test_a_path_costs_its_length() -> None:
 
 @pytest.mark.parametrize("xml", [False, True])
 def test_a_document_is_patched_by_paths(place: Place, writer: Caller, xml: bool) -> None:
-    first = made(writer, description="alt", category=[{"coding": [{"code": "1"}]}])
+    first = writer.made(description="alt", category=[{"coding": [{"code": "1"}]}])
     path = f"DocumentReference/{first['id']}"
     related = {
         "part": [{"name": "code", "valueCode": "appends"}, {"name": "target", "valueReference": {"display": "x"}}]
@@ -169,7 +161,7 @@ def test_a_document_is_patched_by_paths(place: Place, writer: Caller, xml: bool)
 
 
 def test_the_one_that_has_the_identifier_and_an_entry_of_a_batch_are_patched(place: Place, writer: Caller) -> None:
-    patient = add_patient(place, (SYSTEM, "1"), name=[{"family": "Alt"}], identifier=[{"system": SYSTEM, "value": "1"}])
+    patient = place.add_patient((SYSTEM, "1"), name=[{"family": "Alt"}], identifier=[{"system": SYSTEM, "value": "1"}])
     renamed = operation("replace", "Patient.name[0].family", value={"valueString": "Neu"})
     done = patch(writer, f"Patient?identifier={SYSTEM}%7C1", renamed)
     assert done.status_code == 200, done.data

@@ -23,7 +23,6 @@ from sqlalchemy import text, update
 from werkzeug.serving import make_server
 
 from tests.webapp.conftest import make_app
-from tests.webapp.fhir.conftest import add_document, mark
 from webapp.extensions import db as database
 from webapp.fhir.models import Status, StorageClock
 from webapp.fhir.service import service
@@ -106,7 +105,7 @@ class Writers:
             at = f"2020-01-0{1 + number}T00:{index // 60:02}:{index % 60:02}+00:00"
             original = {"at": at} if chance.random() < 0.2 else {}
             with self.locks[number]:
-                document = add_document(self.place, body, **original)
+                document = self.place.add_document(body, **original)
             self.written[str(document)] = body
             if chance.random() < 0.3:
                 self._mark(number, document, chance)
@@ -114,12 +113,12 @@ class Writers:
 
     def _mark(self, number, document, chance):
         with self.locks[number]:
-            mark(self.place, document)
+            self.place.mark(document)
         self.marked.add(str(document))
         if chance.random() < 0.5:
             threading.Event().wait(chance.random() * 0.3)
             with self.locks[number]:
-                mark(self.place, document, Status.CURRENT)
+                self.place.mark(document, Status.CURRENT)
             self.marked.discard(str(document))
 
     def without_connections(self):
@@ -182,7 +181,7 @@ def test_nothing_is_lost_and_nothing_filed_twice(place, server, database_url, tm
 
 
 def test_a_document_without_its_file_is_gone_past_and_fetched_when_it_is_back(place, server, tmp_path):
-    first, second = add_document(place, b"fehlt"), add_document(place, b"ist da")
+    first, second = place.add_document(b"fehlt"), place.add_document(b"ist da")
     file, target = file_of(place, b"fehlt"), tmp_path / "filed.sqlite3"
     file.rename(tmp_path / "away")
     process = poller(server, place, target)

@@ -9,14 +9,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, mark, resources_of
+from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, resources_of, run
 from tests.webapp.fhir.test_backend_services import PUBLIC, ask, claims, signed
-from tests.webapp.fhir.test_machines import calls, machine, run
 
 TOKENS = ("person", "secret", "smart")
 FORM = "application/x-www-form-urlencoded"
 READS = "system/DocumentReference.rs system/Binary.r system/Patient.rs system/ImagingStudy.rs"
-OID = "urn:oid:1.2.3"
 DETAILS = {
     "type": {"coding": [{"system": "http://loinc.org", "code": "11488-4"}]},
     "category": [{"coding": [{"system": "http://loinc.org", "code": "47039-3"}]}],
@@ -27,8 +25,8 @@ DETAILS = {
 }
 FILTERS = {
     "DocumentReference": (
-        "patient={p1}", "patient=Patient/{p2}", f"patient={OID}|9999", "patient=9999", "patient={p1},{p2}",
-        "subject=Patient/{p1}", f"patient.identifier={OID}|4711", f"subject:identifier={OID}|4712", "_id={d1}",
+        "patient={p1}", "patient=Patient/{p2}", f"patient={SYSTEM}|9999", "patient=9999", "patient={p1},{p2}",
+        "subject=Patient/{p1}", f"patient.identifier={SYSTEM}|4711", f"subject:identifier={SYSTEM}|4712", "_id={d1}",
         "_id={d1},{d3}", "_id=unknown", "status=current", "status=entered-in-error", "status:not=current",
         "status=superseded", "contenttype=application/pdf", "contenttype=text/html", "date=2024-05-06",
         "date=ge2024-05-07&date=lt2024-05-08", "_lastUpdated=lt2024-05-07", "type=11488-4",
@@ -38,12 +36,12 @@ FILTERS = {
         "date=gestern&patient={p1}&foo=1&type:above=x",
     ),
     "Patient": (
-        f"identifier={OID}|4711", "identifier=4712", f"identifier={OID}|0", "_id={p1}", "_id={p1},{p2}", "name=must",
-        "family=Müller", "given:exact=Eva", "birthdate=1970-03-05", "birthdate=ge1980", "gender=female", "gender=other",
-        "name=niemand", "family=m&_count=1", "address=x&family=Müller",
+        f"identifier={SYSTEM}|4711", "identifier=4712", f"identifier={SYSTEM}|0", "_id={p1}", "_id={p1},{p2}",
+        "name=must", "family=Müller", "given:exact=Eva", "birthdate=1970-03-05", "birthdate=ge1980", "gender=female",
+        "gender=other", "name=niemand", "family=m&_count=1", "address=x&family=Müller",
     ),
     "ImagingStudy": (
-        "patient={p1}", "patient=Patient/{p2}", "subject={p1}", f"patient.identifier={OID}|4711", "_id={s1}",
+        "patient={p1}", "patient=Patient/{p2}", "subject={p1}", f"patient.identifier={SYSTEM}|4711", "_id={s1}",
         "_id=unknown", "identifier=urn:oid:1.2.840.1", "identifier=urn:dicom:uid|urn:oid:1.2.840.1", "identifier=0",
         "patient=nobody", "patient={p2}&_count=1", "modality=CT&patient={p1}",
     ),
@@ -58,22 +56,18 @@ FILTERS = {
 @pytest.fixture
 def names(place: Place) -> dict[str, str]:
     """Two patients with names, four documents, two studies."""
-    first = add_patient(
-        place, (OID, "4711"), name=[{"family": "Mustermann", "given": ["Max"]}], birthDate="1970-03-05", gender="male"
-    )
-    second = add_patient(
-        place, (OID, "4712"), name=[{"family": "Müller", "given": ["Eva"]}], birthDate="1985", gender="female"
-    )
+    first = place.add_person("4711", "Mustermann", "Max", "1970-03-05", "male")
+    second = place.add_person("4712", "Müller", "Eva", "1985", "female")
     documents = [
-        add_document(place, patient_id=first, at="2024-05-06T10:00:00+00:00", details=DETAILS),
-        add_document(place, patient_id=first, at="2024-05-07T10:00:00+00:00", content_type="application/pdf"),
-        add_document(place, patient_id=second, at="2024-05-08T10:00:00+00:00"),
-        add_document(place, external_system=OID, external_value="9999"),
+        place.add_document(patient_id=first, at="2024-05-06T10:00:00+00:00", details=DETAILS),
+        place.add_document(patient_id=first, at="2024-05-07T10:00:00+00:00", content_type="application/pdf"),
+        place.add_document(patient_id=second, at="2024-05-08T10:00:00+00:00"),
+        place.add_document(external_system=SYSTEM, external_value="9999"),
     ]
-    mark(place, documents[2])
+    place.mark(documents[2])
     studies = [
-        add_study(place, first, identifier=[{"system": "urn:dicom:uid", "value": "urn:oid:1.2.840.1"}]),
-        add_study(place, second),
+        place.add_study(first, identifier=[{"system": "urn:dicom:uid", "value": "urn:oid:1.2.840.1"}]),
+        place.add_study(second),
     ]
     found = {f"d{number}": str(ident) for number, ident in enumerate(documents, 1)}
     found |= {f"s{number}": str(ident) for number, ident in enumerate(studies, 1)}
@@ -84,12 +78,12 @@ def holder(place: Place, folder: Path, kind: str, scopes: str = READS) -> Caller
     """Whoever holds a token of that kind: a person, or a program with these scopes."""
     if kind == "person":
         return Caller(place)
-    account, secret = machine(place, "--scopes", scopes)
+    account, secret = place.machine("--scopes", scopes)
     if kind == "secret":
-        return calls(place, secret)
+        return place.calls(secret)
     (folder / "jwks.json").write_text(PUBLIC)
     run(place.app, "keys", account, "--file", str(folder / "jwks.json"))
-    return calls(place, ask(place, signed(claims(place, account))).get_json()["access_token"])
+    return place.calls(ask(place, signed(claims(place, account))).get_json()["access_token"])
 
 
 @pytest.fixture(params=TOKENS)

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from tests.webapp.conftest import Outside
-from tests.webapp.fhir.conftest import Caller, Place, add_document, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import store
 from webapp.fhir.models import AccessLog, Document, DocumentTerm
@@ -33,8 +33,8 @@ def purge(app: Flask, document: uuid.UUID, *, fails: bool = False) -> str:
 def test_a_purged_document_is_nowhere_and_its_tombstone_tells_of_it(
     app: Flask, place: Place, caller: Caller, db: Outside, marked: bool
 ) -> None:
-    kept = add_document(place, b"bleibt")
-    gone = add_document(place, b"geht", details=DETAILS, title="Muster.pdf")
+    kept = place.add_document(b"bleibt")
+    gone = place.add_document(b"geht", details=DETAILS, title="Muster.pdf")
     link = urlsplit(resources_of(caller.bundle(f"DocumentReference?_id={gone}"))[0]["content"][0]["attachment"]["url"])
     if marked:
         assert app.test_cli_runner().invoke(args=["documents", "mark-in-error", str(gone)]).exit_code == 0
@@ -56,7 +56,7 @@ def test_a_purged_document_is_nowhere_and_its_tombstone_tells_of_it(
 
 
 def test_a_file_that_another_document_has_stays(app: Flask, place: Place, caller: Caller, db: Outside) -> None:
-    first, second = add_document(place, b"gleich"), add_document(place, b"gleich")
+    first, second = place.add_document(b"gleich"), place.add_document(b"gleich")
     assert caller.get(f"Binary/{first}").data == b"gleich"
     assert "its file stays" in purge(app, first)
     assert caller.get(f"Binary/{second}").data == b"gleich"
@@ -68,7 +68,7 @@ def test_a_file_that_another_document_has_stays(app: Flask, place: Place, caller
 
 
 def test_counters_stay_exact(app: Flask, place: Place, caller: Caller) -> None:
-    documents = [add_document(place, bytes([number])) for number in range(5)]
+    documents = [place.add_document(bytes([number])) for number in range(5)]
     purge(app, documents[2])
     before = caller.bundle("DocumentReference")["total"]
     run = app.test_cli_runner().invoke
@@ -77,7 +77,7 @@ def test_counters_stay_exact(app: Flask, place: Place, caller: Caller) -> None:
 
 
 def test_it_asks_before(app: Flask, place: Place, caller: Caller) -> None:
-    document = add_document(place)
+    document = place.add_document()
     run = app.test_cli_runner().invoke
     done = run(args=["documents", "purge", str(document), "--reason", "x"], input="n\n")
     assert done.exit_code != 0
@@ -85,7 +85,7 @@ def test_it_asks_before(app: Flask, place: Place, caller: Caller) -> None:
 
 
 def test_pollers_of_the_feed_are_told(app: Flask, place: Place, caller: Caller) -> None:
-    kept, gone = add_document(place, b"bleibt"), add_document(place, b"geht")
+    kept, gone = place.add_document(b"bleibt"), place.add_document(b"geht")
     cursor = caller.get("DocumentReference/_history").headers["Befund-Complete-Until"]
     purge(app, gone)
     (entry,) = caller.bundle(f"DocumentReference/_history?_since={cursor}")["entry"][:1]
@@ -94,12 +94,14 @@ def test_pollers_of_the_feed_are_told(app: Flask, place: Place, caller: Caller) 
     feed = caller.bundle("DocumentReference/_history?_sort=_lastUpdated")["entry"]
     methods = [entry["request"]["method"] for entry in feed]
     assert methods == ["POST", "DELETE", "DELETE"], "its earlier version has nothing to show any more"
+    own = caller.bundle(f"DocumentReference/{gone}/_history")["entry"]
+    assert [(entry["request"]["method"], "resource" in entry) for entry in own] == [("DELETE", False)] * 2
     assert caller.ids("DocumentReference") == [str(kept)]
 
 
 def test_what_is_stored_again_while_it_is_purged_keeps_its_file(app: Flask, place: Place, caller: Caller) -> None:
     """The new one puts its file, the purge of the old one removes it, and only then the new one's row is written."""
-    old, put = add_document(place, b"gleich"), []
+    old, put = place.add_document(b"gleich"), []
 
     def put_and_purge() -> Stored:
         put.append(service().files.put(io.BytesIO(b"gleich")))

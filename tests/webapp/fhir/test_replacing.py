@@ -6,14 +6,10 @@ from typing import Any
 import pytest
 
 from tests.webapp.conftest import add_organization
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, mark, resources_of
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import SYSTEM, WRITES, Resource, bundle, document, element, post, program
+from tests.webapp.fhir.conftest import SYSTEM, WRITES, Caller, Place, Resource, bundle, document, element, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import store
 from webapp.fhir.models import Status
-
-__all__ = ["program"]
 
 SEARCHES = (
     ("status=superseded", {"old"}), ("status=current", {"new", "other"}), ("", {"new", "old", "other", "wrong"}),
@@ -29,18 +25,11 @@ def replacing(ident: str, **more: Any) -> Resource:
     return document(relatesTo=[{"code": "replaces", "target": {"reference": ident}}], **more)
 
 
-def made(program: Caller, what: Resource) -> Resource:
-    answer = post(program, "DocumentReference", what)
-    assert answer.status_code == 201, answer.get_data(as_text=True)
-    found: Resource = answer.get_json(force=True)
-    return found
-
-
 def test_the_old_document_is_superseded_and_every_search_knows_it(place: Place, program: Caller) -> None:
-    ids = {"old": made(program, document(identifier=[{"system": SYSTEM, "value": "a"}]))["id"]}
-    ids |= {"other": str(add_document(place)), "wrong": str(add_document(place))}
-    mark(place, uuid.UUID(ids["wrong"]))
-    new = made(program, replacing(f"DocumentReference/{ids['old']}"))
+    ids = {"old": program.made(document(identifier=[{"system": SYSTEM, "value": "a"}]))["id"]}
+    ids |= {"other": str(place.add_document()), "wrong": str(place.add_document())}
+    place.mark(uuid.UUID(ids["wrong"]))
+    new = program.made(replacing(f"DocumentReference/{ids['old']}"))
     ids["new"] = new["id"]
     names = {ident: name for name, ident in ids.items()}
     found = {query: {names[one] for one in program.ids(f"DocumentReference?{query}")} for query, _ in SEARCHES}
@@ -53,8 +42,8 @@ def test_the_old_document_is_superseded_and_every_search_knows_it(place: Place, 
 
 
 def test_it_is_a_version_of_the_old_document_of_the_same_transaction(program: Caller) -> None:
-    old = made(program, document())["id"]
-    new = made(program, replacing(f"DocumentReference/{old}"))
+    old = program.made(document())["id"]
+    new = program.made(replacing(f"DocumentReference/{old}"))
     told = program.bundle("DocumentReference/_history")["entry"]
     assert [(entry["resource"]["id"], entry["resource"]["status"]) for entry in told] == [
         (old, "superseded"), (new["id"], "current"), (old, "current"),
@@ -65,24 +54,24 @@ def test_it_is_a_version_of_the_old_document_of_the_same_transaction(program: Ca
 
 
 def test_everything_of_a_patient_has_what_was_replaced(place: Place, program: Caller) -> None:
-    patient = add_patient(place)
+    patient = place.add_patient()
     subject = {"reference": f"Patient/{patient}"}
-    old = made(program, document(subject=subject))["id"]
-    new = made(program, replacing(f"DocumentReference/{old}", subject=subject))["id"]
-    mark(place, add_document(place, patient_id=patient))
+    old = program.made(document(subject=subject))["id"]
+    new = program.made(replacing(f"DocumentReference/{old}", subject=subject))["id"]
+    place.mark(place.add_document(patient_id=patient))
     found = resources_of(program.bundle(f"Patient/{patient}/$everything?_type=DocumentReference"))
     assert {item["id"]: item["status"] for item in found} == {new: "current", old: "superseded"}
 
 
 def test_undoing_a_mark_does_not_put_a_replaced_document_in_force(place: Place, program: Caller) -> None:
-    first, second = made(program, document())["id"], made(program, document())["id"]
-    mark(place, uuid.UUID(first))
-    made(program, replacing(f"DocumentReference/{first}"))  # marked, then replaced
-    made(program, replacing(f"DocumentReference/{second}"))
-    mark(place, uuid.UUID(second))  # replaced, then marked
+    first, second = program.made(document())["id"], program.made(document())["id"]
+    place.mark(uuid.UUID(first))
+    program.made(replacing(f"DocumentReference/{first}"))  # marked, then replaced
+    program.made(replacing(f"DocumentReference/{second}"))
+    place.mark(uuid.UUID(second))  # replaced, then marked
     for ident in (first, second):
         assert program.bundle(f"DocumentReference/{ident}")["status"] == "entered-in-error"
-        mark(place, uuid.UUID(ident), Status.CURRENT)
+        place.mark(uuid.UUID(ident), Status.CURRENT)
         assert program.bundle(f"DocumentReference/{ident}")["status"] == "superseded"
     versions = {ident: program.bundle(f"DocumentReference/{ident}/_history")["entry"] for ident in (first, second)}
     shown = {ident: [entry["resource"]["status"] for entry in told] for ident, told in versions.items()}
@@ -95,23 +84,23 @@ def test_undoing_a_mark_does_not_put_a_replaced_document_in_force(place: Place, 
 
 
 def test_what_was_replaced_may_be_replaced_again(program: Caller) -> None:
-    old = made(program, document())["id"]
-    made(program, replacing(f"DocumentReference/{old}"))
-    made(program, replacing(f"DocumentReference/{old}"))
+    old = program.made(document())["id"]
+    program.made(replacing(f"DocumentReference/{old}"))
+    program.made(replacing(f"DocumentReference/{old}"))
     assert program.bundle(f"DocumentReference/{old}")["meta"]["versionId"] == "2"
-    by_identifier = made(program, document(identifier=[{"system": SYSTEM, "value": "b"}]))["id"]
+    by_identifier = program.made(document(identifier=[{"system": SYSTEM, "value": "b"}]))["id"]
     target = {"identifier": {"system": SYSTEM, "value": "b"}}
-    made(program, document(relatesTo=[{"code": "replaces", "target": target}]))
+    program.made(document(relatesTo=[{"code": "replaces", "target": target}]))
     assert program.bundle(f"DocumentReference/{by_identifier}")["status"] == "superseded"
-    refused = post(program, "DocumentReference", document(
+    refused = program.post("DocumentReference", document(
         relatesTo=[{"code": "replaces", "target": {"identifier": {"value": "nowhere"}}}]))  # fmt: skip
     assert (refused.status_code, element(refused)) == (422, "DocumentReference.relatesTo[0].target.identifier")
 
 
 def test_only_documents_of_the_same_organization_and_patient_are_replaced(place: Place, program: Caller) -> None:
     elsewhere = Place(place.app, add_organization(place.app, "Andere Praxis").id, place.user, place.token)
-    theirs, one, other = add_document(elsewhere), add_patient(place), add_patient(place)
-    old = made(program, document(subject={"reference": f"Patient/{one}"}))["id"]
+    theirs, one, other = elsewhere.add_document(), place.add_patient(), place.add_patient()
+    old = program.made(document(subject={"reference": f"Patient/{one}"}))["id"]
     target = "DocumentReference.relatesTo[0].target"
     refused = {
         f"DocumentReference/{theirs}": f"{target}.reference",
@@ -120,17 +109,17 @@ def test_only_documents_of_the_same_organization_and_patient_are_replaced(place:
         "Patient/5": f"{target}.reference",
     }
     for reference, where in refused.items():
-        answer = post(program, "DocumentReference", replacing(reference))
+        answer = program.post("DocumentReference", replacing(reference))
         assert (answer.status_code, element(answer)) == (422, where)
     strange = replacing(f"DocumentReference/{old}", subject={"reference": f"Patient/{other}"})
-    answer = post(program, "DocumentReference", strange)
+    answer = program.post("DocumentReference", strange)
     assert (answer.status_code, element(answer)) == (422, target)
-    wrong = post(program, "DocumentReference", replacing(f"DocumentReference/{old}", status="entered-in-error"))
+    wrong = program.post("DocumentReference", replacing(f"DocumentReference/{old}", status="entered-in-error"))
     assert (wrong.status_code, element(wrong)) == (422, "DocumentReference.status")
     dangling = document(relatesTo=[{"code": "appends", "target": {"reference": f"DocumentReference/{theirs}"}}])
-    assert element(post(program, "DocumentReference", dangling)) == f"{target}.reference"
+    assert element(program.post("DocumentReference", dangling)) == f"{target}.reference"
     many = document(relatesTo=[{"code": "appends", "target": {"display": "x"}}] * 11)
-    assert element(post(program, "DocumentReference", many)) == "DocumentReference.relatesTo"
+    assert element(program.post("DocumentReference", many)) == "DocumentReference.relatesTo"
     assert program.bundle("DocumentReference")["total"] == 1
     assert program.bundle(f"DocumentReference/{old}")["status"] == "current"
 
@@ -142,7 +131,7 @@ def test_documents_of_a_bundle_refer_to_each_other_and_to_its_patient(program: C
         author=[{"reference": "urn:uuid:patient"}],
         context={"sourcePatientInfo": {"reference": "urn:uuid:patient"}, "related": [{"reference": "urn:uuid:newer"}]},
     )
-    answer = post(program, "", bundle(document=sent, newer=replacing("urn:uuid:document")))
+    answer = program.post("", bundle(document=sent, newer=replacing("urn:uuid:document")))
     assert answer.status_code == 200, answer.get_data(as_text=True)
     told = [entry["response"].get("location", "") for entry in answer.get_json(force=True)["entry"]]
     patient, newer = told[1].rpartition("/")[2], told[4].rpartition("/")[2]
@@ -170,10 +159,10 @@ def test_an_import_makes_no_superseded_documents(place: Place, tmp_path: Any) ->
 
 @pytest.mark.parametrize("together", [False, True])
 def test_nothing_is_superseded_when_the_new_document_is_not_stored(place: Place, together: bool) -> None:
-    program = calls(place, machine(place, "--scopes", WRITES)[1])
-    old = made(program, document())["id"]
+    program = place.program(WRITES)
+    old = program.made(document())["id"]
     new = replacing(f"DocumentReference/{old}", subject={"reference": f"Patient/{uuid.uuid4()}"})
-    answer = post(program, "", bundle(more=new)) if together else post(program, "DocumentReference", new)
+    answer = program.post("", bundle(more=new)) if together else program.post("DocumentReference", new)
     assert answer.status_code == 422
     assert program.bundle(f"DocumentReference/{old}")["status"] == "current"
     assert program.bundle("DocumentReference")["total"] == 1

@@ -12,11 +12,9 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, Outside
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study, make_place, resources_of
+from tests.webapp.fhir.conftest import BODY, SYSTEM, Caller, Place, bundle, document, make_place, resources_of
 from tests.webapp.fhir.test_backend_services import ask, claims, signed
-from tests.webapp.fhir.test_machines import calls, machine
 from tests.webapp.fhir.test_posting import READS, holder
-from tests.webapp.fhir.test_writing import BODY, SYSTEM, bundle, document, post
 from webapp.extensions import db as database
 from webapp.fhir.machines import accounts
 from webapp.fhir.machines.models import ServiceAccount
@@ -28,14 +26,14 @@ SECRETS = ("Geheimbefund", "Mustermann", "Erika-Studie")
 @pytest.fixture
 def names(place: Place) -> dict[str, str]:
     """A patient with a document and a study, all of which say something that nobody without a right may see."""
-    patient = add_patient(place, (SYSTEM, "4711"), name=[{"family": "Mustermann"}])
-    found = add_document(place, b"Geheimbefund", patient_id=patient, title="Geheimbefund.txt")
-    study = add_study(place, patient, description="Erika-Studie")
+    patient = place.add_patient((SYSTEM, "4711"), name=[{"family": "Mustermann"}])
+    found = place.add_document(b"Geheimbefund", patient_id=patient, title="Geheimbefund.txt")
+    study = place.add_study(patient, description="Erika-Studie")
     return {"p": str(patient), "d": str(found), "s": str(study)}
 
 
 def program(place: Place, scopes: str) -> Caller:
-    return calls(place, machine(place, "--scopes", scopes)[1])
+    return place.program(scopes)
 
 
 def leaks(answer: TestResponse) -> list[str]:
@@ -201,8 +199,8 @@ def test_who_may_read_documents_or_files_gets_links_that_work(
 
 
 def test_a_link_ends_with_the_right_it_was_made_by(place: Place, names: dict[str, str]) -> None:
-    account, secret = machine(place, "--scopes", READS)
-    (attachment,) = attachments(calls(place, secret).get("DocumentReference"))
+    account, secret = place.machine("--scopes", READS)
+    (attachment,) = attachments(place.calls(secret).get("DocumentReference"))
     assert fetched(place, attachment["url"]).status_code == 200
     for scopes, status in ((FINDS, 403), (f"{FILES}r", 200), (f"{FILES}c", 403), (f"{DOCUMENTS}r", 200)):
         _set_scopes(place, account, scopes)
@@ -215,19 +213,19 @@ def test_an_access_token_has_no_more_than_it_asked_for_and_than_its_account_stil
     holder(place, tmp_path, "smart", READS)
     (account,) = db.session.scalars(select(ServiceAccount.id))
     token = ask(place, signed(claims(place, account)), scope=f"{DOCUMENTS}s").get_json()["access_token"]
-    (attachment,) = attachments(calls(place, token).get("DocumentReference"))
+    (attachment,) = attachments(place.calls(token).get("DocumentReference"))
     assert "url" not in attachment
-    assert calls(place, token).get(f"DocumentReference/{names['d']}").status_code == 403
+    assert place.calls(token).get(f"DocumentReference/{names['d']}").status_code == 403
     wide = ask(place, signed(claims(place, account))).get_json()["access_token"]
-    assert "url" in attachments(calls(place, wide).get("DocumentReference"))[0]
+    assert "url" in attachments(place.calls(wide).get("DocumentReference"))[0]
     _set_scopes(place, account, f"{DOCUMENTS}s")
-    assert "url" not in attachments(calls(place, wide).get("DocumentReference"))[0]
-    assert calls(place, wide).get("Patient").status_code == 403
+    assert "url" not in attachments(place.calls(wide).get("DocumentReference"))[0]
+    assert place.calls(wide).get("Patient").status_code == 403
 
 
 def test_a_program_of_another_organization_gets_nothing(place: Place, names: dict[str, str]) -> None:
     other = make_place(place.app, "Andere Praxis", "max@example.org")
-    stranger = Caller(Place(place.app, place.organization, place.user, machine(other, "--scopes", "system/*.cruds")[1]))
+    stranger = Caller(Place(place.app, place.organization, place.user, other.machine("--scopes", "system/*.cruds")[1]))
     for tried in (*LISTED, "GET Binary/{d}", "GET Patient/{p}", "POST DocumentReference", "POST Patient"):
         method, path = tried.format(**names).split(" ", 1)
         answer = stranger.open(method, path)
@@ -257,10 +255,10 @@ def test_who_may_only_create_learns_of_what_is_there_only_where_it_is(
 ) -> None:
     sent, value = SENT[kind]
     writer = holder(place, tmp_path, token, f"{WRITES} system/ImagingStudy.rs")
-    made = post(writer, kind, sent)
+    made = writer.post(kind, sent)
     assert made.status_code == 201
     assert "/files/" not in made.get_data(as_text=True), "the new document's file is read by whoever may read"
-    there = post(writer, kind, sent, If_None_Exist=f"identifier={SYSTEM}|{value}", Prefer=prefer)
+    there = writer.post(kind, sent, If_None_Exist=f"identifier={SYSTEM}|{value}", Prefer=prefer)
     assert (there.status_code, there.data) == (200, b"")
     assert there.headers["Location"] == made.headers["Location"]
     assert not {"ETag", "Last-Modified"} & set(there.headers.keys())
@@ -270,14 +268,14 @@ def test_who_may_only_create_learns_of_what_is_there_only_where_it_is(
 @pytest.mark.parametrize("kind", SENT)
 def test_who_may_read_too_gets_what_is_there_and_that_is_written_down(place: Place, db: Outside, kind: str) -> None:
     sent, value = SENT[kind]
-    _, secret = machine(place, "--scopes", f"{WRITES} system/{kind}.r")
-    made = post(calls(place, secret), kind, sent)
+    _, secret = place.machine("--scopes", f"{WRITES} system/{kind}.r")
+    made = place.calls(secret).post(kind, sent)
     ident = made.headers["Location"].rpartition("/")[2]
     condition = {"If_None_Exist": f"identifier={SYSTEM}|{value}"}
-    minimal = post(calls(place, secret), kind, sent, Prefer="return=minimal", **condition)
+    minimal = place.calls(secret).post(kind, sent, Prefer="return=minimal", **condition)
     assert (minimal.status_code, minimal.data) == (200, b"")
     assert db.session.scalars(select(AccessLog)).all() == [], "nothing was read"
-    there = post(calls(place, secret), kind, sent, **condition)
+    there = place.calls(secret).post(kind, sent, **condition)
     assert (there.status_code, there.get_json(force=True)["id"]) == (200, ident)
     row = db.session.scalars(select(AccessLog)).one()
     assert (row.how, row.kind, str(row.document_id), row.user_id) == ("metadata", kind, ident, None)
@@ -288,10 +286,10 @@ def test_who_may_read_too_gets_what_is_there_and_that_is_written_down(place: Pla
 
 def test_a_transaction_tells_no_more_of_what_is_there(place: Place, db: Outside) -> None:
     writer = program(place, WRITES)
-    post(writer, "Patient", SENT["Patient"][0])
+    writer.post("Patient", SENT["Patient"][0])
     sent = bundle()
     sent["entry"][1]["request"]["ifNoneExist"] = f"identifier={SYSTEM}|99"
-    answer = post(writer, "", sent)
+    answer = writer.post("", sent)
     assert answer.status_code == 200
     patient = answer.get_json(force=True)["entry"][1]["response"]
     assert set(patient) == {"status", "location"}

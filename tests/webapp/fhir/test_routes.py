@@ -5,12 +5,12 @@ import hashlib
 
 import pytest
 
-from tests.webapp.fhir.conftest import add_document, add_patient, add_study, link, mark, resources_of
+from tests.webapp.fhir.conftest import link, resources_of
 
 
 def test_a_document_has_the_fields_of_the_contract(place, caller):
-    patient = add_patient(place, ("urn:oid:1.2.3", "4711"))
-    document = add_document(place, b"Befundtext", patient_id=patient, title="Befund Müller.txt")
+    patient = place.add_patient(("urn:oid:1.2.3", "4711"))
+    document = place.add_document(b"Befundtext", patient_id=patient, title="Befund Müller.txt")
     bundle = caller.bundle("DocumentReference")
     (entry,) = bundle["entry"]
     resource = entry["resource"]
@@ -33,11 +33,11 @@ def test_a_document_has_the_fields_of_the_contract(place, caller):
 
 
 def test_everything_of_a_patient(place, caller):
-    patient = add_patient(place)
-    first = add_document(place, patient_id=patient)
-    study = add_study(place, patient)
-    second = add_document(place, patient_id=patient)
-    mark(place, add_document(place, patient_id=patient))
+    patient = place.add_patient()
+    first = place.add_document(patient_id=patient)
+    study = place.add_study(patient)
+    second = place.add_document(patient_id=patient)
+    place.mark(place.add_document(patient_id=patient))
     bundle = caller.bundle(f"Patient/{patient}/$everything")
     assert [resource["id"] for resource in resources_of(bundle)] == [str(second), str(study), str(first)]
     assert bundle["total"] == 3
@@ -57,8 +57,8 @@ POSTED = (
 
 @pytest.mark.parametrize("posted", POSTED)
 def test_everything_may_be_posted(place, caller, posted):
-    patient = add_patient(place)
-    document = add_document(place, patient_id=patient)
+    patient = place.add_patient()
+    document = place.add_document(patient_id=patient)
     answer = caller.open("POST", f"Patient/{patient}/$everything", **posted)
     assert answer.status_code == 200
     assert [resource["id"] for resource in resources_of(answer.get_json(force=True))] == [str(document)]
@@ -68,7 +68,7 @@ def test_everything_may_be_posted(place, caller, posted):
     "body", ["{", "[]", '{"resourceType": "Patient"}', '{"resourceType": "Parameters", "parameter": 1}']
 )
 def test_posted_nonsense_is_an_operation_outcome(place, caller, body):
-    patient = add_patient(place)
+    patient = place.add_patient()
     answer = caller.open("POST", f"Patient/{patient}/$everything", data=body, content_type="application/json")
     assert (answer.status_code, answer.get_json(force=True)["resourceType"]) == (400, "OperationOutcome")
 

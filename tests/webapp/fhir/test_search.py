@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.webapp.fhir.conftest import add_document, add_documents, add_patient, link, mark, resources_of
+from tests.webapp.fhir.conftest import link, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import store
 from webapp.fhir.models import Status
@@ -34,7 +34,7 @@ STORED = [
 def stored(place):
     """Documents of every kind at `STORED`, as plain dicts in the order of the contract: newest first, then id."""
     random.seed(7)
-    patients = [add_patient(place, ("urn:a", "4711")), add_patient(place)]
+    patients = [place.add_patient(("urn:a", "4711")), place.add_patient()]
     documents = []
     for number, at in enumerate(STORED):
         system, value = [*TAGS, ("", str(patients[0]))][number % (len(TAGS) + 1)]
@@ -49,7 +49,7 @@ def stored(place):
             }
         )
     random.shuffle(documents)
-    ids = add_documents(place, documents)
+    ids = place.add_documents(documents)
     rows = [{**document, "id": str(ident)} for document, ident in zip(documents, ids, strict=True)]
     return sorted(rows, key=lambda row: (row["at"], row["id"]), reverse=True), patients
 
@@ -154,16 +154,16 @@ def test_totals_stay_exact_after_random_writes(place, caller):
         if stored and random.random() < 0.4:
             chosen = random.choice(stored)
             chosen[1] = random.choice([Status.CURRENT, Status.ENTERED_IN_ERROR])
-            mark(place, chosen[0], chosen[1])
+            place.mark(chosen[0], chosen[1])
         else:
             kind, at = random.choice(TYPES), random.choice([None, *STORED])
-            stored.append([add_document(place, content_type=kind, at=at), Status.CURRENT, kind, at])
+            stored.append([place.add_document(content_type=kind, at=at), Status.CURRENT, kind, at])
         for status in Status:
             for kind in TYPES:
                 number = sum(row[1] is status and row[2] == kind for row in stored)
                 bundle = caller.bundle(f"DocumentReference?status={status.value}&contenttype={kind}&_count=1")
                 assert bundle["total"] == number
-    add_documents(place, [{"at": at} for at in STORED])
+    place.add_documents([{"at": at} for at in STORED])
     stored += [[None, Status.CURRENT, "", at] for at in STORED]
     for bound in STORED[::2]:
         old = sum(row[3] is not None and row[3] < bound for row in stored)
@@ -187,7 +187,7 @@ def test_documents_of_others_are_never_found(place, caller, app):
     from tests.webapp.fhir.conftest import Caller, make_place
 
     other = make_place(app, "Andere Praxis", "max@example.org")
-    theirs = add_document(other, external_system="", external_value="4711", at=STORED[0])
+    theirs = other.add_document(external_system="", external_value="4711", at=STORED[0])
     assert caller.bundle("DocumentReference")["total"] == 0
     assert caller.bundle("DocumentReference?patient=4711")["total"] == 0
     assert caller.get(f"DocumentReference/{theirs}").status_code == 404
@@ -195,9 +195,9 @@ def test_documents_of_others_are_never_found(place, caller, app):
 
 
 def test_pages_do_not_shift_while_documents_arrive(place, caller):
-    before = [str(ident) for ident in add_documents(place, [{} for _ in range(6)])]
+    before = [str(ident) for ident in place.add_documents([{} for _ in range(6)])]
     first = caller.bundle("DocumentReference?_count=2")
-    add_document(place)
+    place.add_document()
     rest = [resource["id"] for page in caller.pages(link(first, "next")) for resource in resources_of(page)]
     assert [*(resource["id"] for resource in resources_of(first)), *rest] == before[::-1]
 
@@ -223,7 +223,7 @@ def test_link_self_shows_what_was_applied(place, caller, asked, shown):
 
 
 def test_all_filters_stay_on_the_links(place, caller):
-    add_documents(place, [{"external_system": "urn:a", "external_value": "47+11 &"} for _ in range(5)])
+    place.add_documents([{"external_system": "urn:a", "external_value": "47+11 &"} for _ in range(5)])
     text = "patient=urn%3Aa%7C47%2B11%20%26&date=ge2020&date=le2999&status=current&_count=2&_offset=2"
     bundle = caller.bundle(f"DocumentReference?{text}")
     assert bundle["total"] == 5
@@ -235,7 +235,7 @@ def test_all_filters_stay_on_the_links(place, caller):
 
 
 def test_a_changed_offset_beats_the_cursor_of_a_link(place, caller):
-    ids = [str(ident) for ident in add_documents(place, [{} for _ in range(9)])][::-1]
+    ids = [str(ident) for ident in place.add_documents([{} for _ in range(9)])][::-1]
     following = link(caller.bundle("DocumentReference?_count=2"), "next")
     jumped = caller.bundle(following.replace("_offset=2", "_offset=6"))
     assert [resource["id"] for resource in resources_of(jumped)] == ids[6:8]
@@ -243,7 +243,7 @@ def test_a_changed_offset_beats_the_cursor_of_a_link(place, caller):
 
 
 def test_elements_keep_what_is_mandatory_and_say_that_something_is_missing(place, caller):
-    add_document(place)
+    place.add_document()
     (resource,) = resources_of(caller.bundle("DocumentReference?_elements=id"))
     assert set(resource) == {"resourceType", "id", "meta", "status", "content"}
     assert resource["meta"]["tag"][0]["code"] == "SUBSETTED"

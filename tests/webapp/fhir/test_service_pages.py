@@ -12,7 +12,6 @@ from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import Place
-from tests.webapp.fhir.test_machines import calls
 from webapp.fhir.machines.models import ServiceAccount
 from webapp.models import AuditEvent
 
@@ -35,20 +34,20 @@ def test_a_secret_is_shown_once_works_rotates_and_ends(operator: FlaskClient, pl
     first = secret_in(made(operator, place))
     account = db.session.scalars(select(ServiceAccount)).one()
     page = f"{LIST}{account.id}/"
-    assert calls(place, first).get("DocumentReference").status_code == 200
+    assert place.calls(first).get("DocumentReference").status_code == 200
     for shown in (operator.get(LIST), operator.get(page)):
         text = shown.get_data(as_text=True)
         assert first not in text
         assert account.id in text
         assert ">nie<" not in text.replace("\n", ""), "it was used just now"
     second = secret_in(submit(operator, page, to=f"{page}secrets/", days="30"))
-    assert [calls(place, one).get("DocumentReference").status_code for one in (first, second)] == [200, 200]
+    assert [place.calls(one).get("DocumentReference").status_code for one in (first, second)] == [200, 200]
     assert submit(operator, page, to=f"{page}secrets/{first.split('_')[1]}/revoke/").status_code == 302
-    assert [calls(place, one).get("DocumentReference").status_code for one in (first, second)] == [401, 200]
+    assert [place.calls(one).get("DocumentReference").status_code for one in (first, second)] == [401, 200]
     submit(operator, page, to=f"{page}active/", active="0")
-    assert calls(place, second).get("DocumentReference").status_code == 401
+    assert place.calls(second).get("DocumentReference").status_code == 401
     submit(operator, page, to=f"{page}active/", active="1")
-    assert calls(place, second).get("DocumentReference").status_code == 200
+    assert place.calls(second).get("DocumentReference").status_code == 200
     told = db.session.scalars(select(AuditEvent).where(AuditEvent.event.like("service%")).order_by(AuditEvent.id)).all()
     assert [row.event for row in told] == [
         "service_added", "service_secret_added", "service_secret_added", "service_secret_revoked",

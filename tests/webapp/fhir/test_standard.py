@@ -9,11 +9,10 @@ from urllib.parse import quote, urlsplit
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
-from tests.webapp.fhir.conftest import Caller, add_document, add_patient, add_study, link, make_place, mark
+from tests.webapp.fhir.conftest import SYSTEM, Caller, link, make_place
 from webapp.extensions import db as database
 from webapp.fhir.models import Patient
 
-OID = "urn:oid:1.2.3"
 STATUS = "http://hl7.org/fhir/document-reference-status"
 TABLE = [
     ("fhirpy", "DocumentReference?_id={d1}", "d1"),
@@ -82,24 +81,20 @@ TABLE = [
 @pytest.fixture
 def names(place):
     """Five documents, two patients, an imaging study, by the names of the table; others have the same identifiers."""
-    first = add_patient(
-        place, (OID, "4711"), name=[{"family": "Mustermann", "given": ["Max"]}], birthDate="1970-03-05", gender="male"
-    )
-    second = add_patient(
-        place, (OID, "4712"), name=[{"family": "Müller", "given": ["Eva", "Maria"]}], birthDate="1985", gender="female"
-    )
+    first = place.add_person("4711", "Mustermann", "Max", "1970-03-05", "male")
+    second = place.add_person("4712", "Müller", "Eva Maria", "1985", "female")
     documents = [
-        add_document(place, patient_id=first),
-        add_document(place, patient_id=first, external_system=OID, external_value="4711"),
-        add_document(place, patient_id=second, content_type="application/pdf"),
-        add_document(place, external_system=OID, external_value="9999"),
-        add_document(place),
+        place.add_document(patient_id=first),
+        place.add_document(patient_id=first, external_system=SYSTEM, external_value="4711"),
+        place.add_document(patient_id=second, content_type="application/pdf"),
+        place.add_document(external_system=SYSTEM, external_value="9999"),
+        place.add_document(),
     ]
-    mark(place, documents[1])
-    study = add_study(place, first, identifier=[{"system": "urn:dicom:uid", "value": "urn:oid:1.2.840.1"}])
+    place.mark(documents[1])
+    study = place.add_study(first, identifier=[{"system": "urn:dicom:uid", "value": "urn:oid:1.2.840.1"}])
     other = make_place(place.app, "Andere Praxis", "max@example.org")
-    add_patient(other, (OID, "4711"), name=[{"family": "Mustermann"}], birthDate="1970-03-05")
-    add_document(other, external_system=OID, external_value="9999")
+    other.add_patient((SYSTEM, "4711"), name=[{"family": "Mustermann"}], birthDate="1970-03-05")
+    other.add_document(external_system=SYSTEM, external_value="9999")
     found = {f"d{number}": str(ident) for number, ident in enumerate(documents, 1)}
     return found | {"p1": str(first), "p2": str(second), "s1": str(study)}
 
@@ -148,7 +143,7 @@ def test_what_is_dropped_is_named_in_a_header(caller):
 
 
 def test_every_page_in_every_order_holds_every_document_once(place, caller):
-    ids = [str(add_document(place, at="2026-03-05T10:00:00+00:00")) for _ in range(7)]
+    ids = [str(place.add_document(at="2026-03-05T10:00:00+00:00")) for _ in range(7)]
     for order, wanted in (
         ("date", sorted(ids)), ("-date", sorted(ids)[::-1]), ("_id", sorted(ids)), ("-_id", sorted(ids)[::-1]),
     ):  # fmt: skip
@@ -159,7 +154,7 @@ def test_every_page_in_every_order_holds_every_document_once(place, caller):
 
 def test_an_external_reference_has_its_identifier_beside_it(place, caller, names):
     subject = caller.get(f"DocumentReference/{names['d4']}").get_json(force=True)["subject"]
-    assert subject == {"reference": f"{OID}|9999", "identifier": {"system": OID, "value": "9999"}}
+    assert subject == {"reference": f"{SYSTEM}|9999", "identifier": {"system": SYSTEM, "value": "9999"}}
 
 
 def test_summaries_leave_out_what_they_say(place, caller, names):
@@ -187,7 +182,7 @@ def test_an_imaging_study_can_be_read(place, caller, names):
 
 
 def test_a_renewed_patient_is_found_by_the_new_name_only(place, caller):
-    patient = add_patient(place, name=[{"family": "Alt"}])
+    patient = place.add_patient(name=[{"family": "Alt"}])
     with place.app.app_context(), database.write() as session:
         session.get_one(Patient, patient).resource = {"name": [{"family": "Groß", "given": ["Änne"]}]}
     assert caller.ids("Patient?family=gross&given=anne") == [str(patient)]

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from tests.webapp.fhir.conftest import Caller, add_document, add_documents, add_patient, link, mark, resources_of
+from tests.webapp.fhir.conftest import Caller, link, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import clock, dates, store
 from webapp.fhir.models import DocumentCount, StorageClock
@@ -32,7 +32,7 @@ def poll(caller, cursor, known):
 
 def test_counters_are_mended_while_others_go_on_storing(place, app, caller):
     """Counting needs no lock: a writer that holds it does not make it wait, and what is stored meanwhile counts too."""
-    documents = add_documents(place, [{} for _ in range(5)])
+    documents = place.add_documents([{} for _ in range(5)])
     with app.app_context(), database.write() as session:
         session.query(DocumentCount).filter_by(organization_id=place.organization).update({"number": 7})
     with app.app_context():
@@ -40,8 +40,8 @@ def test_counters_are_mended_while_others_go_on_storing(place, app, caller):
             clock.lock(writer, place.organization)
             differences = store.miscounted(database.session, place.organization)
         assert sorted(differences.values()) == [-2, -2]
-        mark(place, documents[0])
-        add_document(place, content_type="application/pdf")
+        place.mark(documents[0])
+        place.add_document(content_type="application/pdf")
         with database.write() as session:
             store.add_counts(session, place.organization, differences)
         assert store.miscounted(database.session, place.organization) == {}
@@ -86,7 +86,7 @@ def test_stamps_increase_even_when_the_clock_stands_still(place, app):
 
 
 def test_original_times_are_kept_and_later_stamps_lie_behind_them(place, caller):
-    early, tie, late = add_documents(place, [{"at": "2020-05-05T05:05:05.000005+00:00"}] * 2 + [{}])
+    early, tie, late = place.add_documents([{"at": "2020-05-05T05:05:05.000005+00:00"}] * 2 + [{}])
     shown = {resource["id"]: resource["date"] for resource in caller.all("DocumentReference")}
     assert shown[str(early)] == shown[str(tie)] == "2020-05-05T05:05:05.000005+00:00"
     assert shown[str(late)] > "2026"
@@ -95,7 +95,7 @@ def test_original_times_are_kept_and_later_stamps_lie_behind_them(place, caller)
 @pytest.mark.parametrize("at", ["2999-01-01T00:00:00+00:00", "1969-12-31T23:59:59+00:00"])
 def test_impossible_times_are_refused(place, at):
     with pytest.raises(clock.ImpossibleTime):
-        add_document(place, at=at)
+        place.add_document(at=at)
 
 
 def test_a_rolled_back_document_leaves_nothing(place, caller, app):
@@ -113,18 +113,18 @@ def test_a_rolled_back_document_leaves_nothing(place, caller, app):
 
 
 def test_everything_is_ordered_newest_first_then_by_id(place, caller):
-    patient, at = add_patient(place), "2024-01-01T00:00:00.000001+00:00"
-    ids = sorted((str(ident) for ident in add_documents(place, [{"patient_id": patient, "at": at}] * 12)), reverse=True)
-    newer = str(add_document(place, patient_id=patient))
+    patient, at = place.add_patient(), "2024-01-01T00:00:00.000001+00:00"
+    ids = sorted((str(ident) for ident in place.add_documents([{"patient_id": patient, "at": at}] * 12)), reverse=True)
+    newer = str(place.add_document(patient_id=patient))
     for size in (1, 5, 50):
         assert caller.ids(f"Patient/{patient}/$everything?_count={size}") == [newer, *ids]
     assert caller.bundle(f"Patient/{patient}/$everything?_offset=3&_count=4")["total"] == 13
 
 
 def test_bounds_of_everything_are_inclusive(place, caller):
-    patient = add_patient(place)
+    patient = place.add_patient()
     days = [f"2024-01-0{day}T{time}+00:00" for day in (1, 2, 3) for time in ("00:00:00.000000", "23:59:59.999999")]
-    ids = list(map(str, add_documents(place, [{"patient_id": patient, "at": at} for at in days])))
+    ids = list(map(str, place.add_documents([{"patient_id": patient, "at": at} for at in days])))
 
     def found(query):
         return set(caller.ids(f"Patient/{patient}/$everything?{query}"))
@@ -139,8 +139,8 @@ def test_bounds_of_everything_are_inclusive(place, caller):
 
 
 def test_a_document_with_an_identifier_only_is_found_by_it_and_not_by_everything(place, caller):
-    patient = add_patient(place, ("urn:a", "4711"))
-    tagged = str(add_document(place, external_system="urn:a", external_value="4711"))
+    patient = place.add_patient(("urn:a", "4711"))
+    tagged = str(place.add_document(external_system="urn:a", external_value="4711"))
     assert caller.ids(f"Patient/{patient}/$everything") == []
     (resource,) = caller.all("DocumentReference?patient=4711")
     assert resource["id"] == tagged
@@ -151,8 +151,8 @@ def test_a_document_with_an_identifier_only_is_found_by_it_and_not_by_everything
 
 
 def test_patients_are_resolved_by_identifier(place, caller):
-    first = str(add_patient(place, ("urn:a", "1"), ("urn:b", "2")))
-    second = str(add_patient(place, ("", "1")))
+    first = str(place.add_patient(("urn:a", "1"), ("urn:b", "2")))
+    second = str(place.add_patient(("", "1")))
     assert caller.ids("Patient?identifier=urn:a%7C1") == [first]
     assert caller.ids("Patient?identifier=1") == [second, first]
     assert caller.ids("Patient?identifier=%7C1") == [second]
@@ -176,7 +176,7 @@ def test_every_search_says_up_to_when_it_saw_everything(place, caller):
     """While a transaction that has its storage time is open, the mark lies before that time; afterwards at it."""
     empty = caller.get("DocumentReference")
     assert empty.headers["Befund-Complete-Until"] == "1970-01-01T00:00:00.000000+00:00"
-    first = str(add_document(place))
+    first = str(place.add_document())
     with place.app.app_context():
         new = store.NewDocument(service().files.put(io.BytesIO(b"x")), "x", "text/plain")
         with database.write() as session:
@@ -191,8 +191,8 @@ def test_every_search_says_up_to_when_it_saw_everything(place, caller):
 
 
 def test_every_search_says_up_to_when_it_is_complete(place, caller):
-    patient = add_patient(place, ("urn:a", "1"))
-    add_document(place, patient_id=patient)
+    patient = place.add_patient(("urn:a", "1"))
+    place.add_document(patient_id=patient)
     asked = [
         "DocumentReference",
         "DocumentReference?_id=x",

@@ -10,18 +10,8 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, Outside, add_user, login, submit
-from tests.webapp.fhir.conftest import (
-    Caller,
-    Place,
-    add_document,
-    add_documents,
-    add_patient,
-    add_study,
-    make_place,
-    resources_of,
-)
-from tests.webapp.fhir.test_machines import machine, run
-from tests.webapp.fhir.test_posting import FORM, OID, TOKENS, holder
+from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, make_place, resources_of, run
+from tests.webapp.fhir.test_posting import FORM, TOKENS, holder
 from webapp.fhir.machines.models import ServiceAccount
 from webapp.models import AuditEvent, Organization
 
@@ -152,9 +142,9 @@ YEARS = ",".join(f"{year:04d}" for year in range(2100, 3100))
 @pytest.fixture
 def names(place: Place) -> dict[str, str]:
     """A patient with a document and a study; a search that finds none of them says so by 0."""
-    patient = add_patient(place, (OID, "4711"), name=[{"family": "Mustermann"}], birthDate="1970", gender="male")
-    document = add_document(place, patient_id=patient)
-    add_study(place, patient, identifier=[{"system": "urn:x", "value": "S-1"}])
+    patient = place.add_patient((SYSTEM, "4711"), name=[{"family": "Mustermann"}], birthDate="1970", gender="male")
+    document = place.add_document(patient_id=patient)
+    place.add_study(patient, identifier=[{"system": "urn:x", "value": "S-1"}])
     return {"p1": str(patient), "d1": str(document), "many": MANY, "years": YEARS}
 
 
@@ -223,9 +213,9 @@ def test_a_value_that_matches_nothing_finds_nothing(
 def test_a_long_list_finds_what_is_in_it(
     place: Place, tmp_path: Path, names: dict[str, str], path: str, query: str
 ) -> None:
-    other = add_patient(place, name=[{"family": "Anders"}], birthDate="2000", gender="other")
-    add_document(place, patient_id=other, content_type="image/png")
-    add_study(place, other)
+    other = place.add_patient(name=[{"family": "Anders"}], birthDate="2000", gender="other")
+    place.add_document(patient_id=other, content_type="image/png")
+    place.add_study(other)
     program = holder(place, tmp_path, "secret")
     posted = {"data": query.format(**names), "content_type": FORM}
     answer = program.open("POST", f"{path}/_search", **posted)
@@ -252,7 +242,7 @@ def test_dates_hold_for_whoever_asks_and_however(place: Place, tmp_path: Path, s
     """The contract's table of instants and queries, over HTTP, by GET and posted."""
     cases = [line.split("\t") for line in (shared_data / "fhir" / "date_cases.tsv").read_text().splitlines()[1:]]
     instants = sorted({stored for stored, _, _ in cases})
-    made = add_documents(place, [{"at": stored.replace("Z", "+00:00")} for stored in instants])
+    made = place.add_documents([{"at": stored.replace("Z", "+00:00")} for stored in instants])
     at, caller, found, wrong = dict(zip(map(str, made), instants, strict=True)), holder(place, tmp_path, kind), {}, []
     for query in {query for _, query, _ in cases}:
         asked = caller.get("DocumentReference", query_string={"date": query, "_count": "200"})
@@ -276,7 +266,7 @@ def test_an_empty_result_parameter_asks_for_nothing(place: Place, tmp_path: Path
 
 def test_pages_of_a_strict_caller_follow_their_own_links(place: Place, tmp_path: Path, names: dict[str, str]) -> None:
     for _ in range(4):
-        add_document(place, patient_id=None)
+        place.add_document(patient_id=None)
     program = holder(place, tmp_path, "secret")
     assert len(program.ids("DocumentReference?_count=2&_sort=date&_total=accurate")) == 5
     assert program.bundle("DocumentReference?_count=2&_offset=2")["total"] == 5
@@ -328,7 +318,7 @@ def test_a_refusal_is_short_whatever_was_sent(place: Place, tmp_path: Path) -> N
 
 
 def test_an_account_may_be_made_lenient_and_strict_again(place: Place, tmp_path: Path, db: Outside) -> None:
-    account, secret = machine(place)
+    account, secret = place.machine()
     program = Caller(Place(place.app, place.organization, place.user, secret))
 
     def asked(**headers: str) -> int:
@@ -373,7 +363,7 @@ def test_an_organization_may_make_its_people_strict_too(place: Place, caller: Ca
 
 
 def test_an_operator_switches_accounts_and_organizations(operator: FlaskClient, place: Place, db: Outside) -> None:
-    account, _ = machine(place)
+    account, _ = place.machine()
     page = f"/operator/services/{account}/"
     assert submit(operator, page, to=f"{page}handling/", handling="lenient").status_code == 302
     assert db.session.get_one(ServiceAccount, account).lenient

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.webapp.fhir.conftest import Caller, Place
-from tests.webapp.fhir.test_machines import calls, machine
-from tests.webapp.fhir.test_writing import WRITES, document, post
+from tests.webapp.fhir.conftest import WRITES, Caller, Place, document
 from webapp.extensions import db as database
 from webapp.fhir.answers import FhirError
 from webapp.fhir.service import service
@@ -80,17 +78,17 @@ def test_a_document_whose_trace_is_the_one_that_also_purges_is_stored(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("secrets.randbelow", lambda below: 0)
-    program = calls(place, machine(place, "--scopes", WRITES)[1])
-    assert post(program, "DocumentReference", document()).status_code == 201
+    program = place.program(WRITES)
+    assert program.post("DocumentReference", document()).status_code == 201
 
 
 def test_documents_posted_at_once_are_all_there_and_bad_ones_are_refused(place: Place) -> None:
-    program = calls(place, machine(place, "--scopes", WRITES)[1])
+    program = place.program(WRITES)
     reader = Caller(place)
     unknown = {"reference": "Patient/00000000-0000-4000-8000-000000000000"}
     sent = [document(subject=unknown) if number % 4 == 3 else document() for number in range(24)]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda one: post(program, "DocumentReference", one), sent))
+        answers = list(pool.map(lambda one: program.post("DocumentReference", one), sent))
     statuses = [answer.status_code for answer in answers]
     assert statuses == [422 if number % 4 == 3 else 201 for number in range(24)]
     made = {answer.headers["Location"].rpartition("/")[2] for answer in answers if answer.status_code == 201}

@@ -9,14 +9,11 @@ from werkzeug.http import http_date
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, mark, resources_of
-from tests.webapp.fhir.test_writing import SYSTEM, document, post, program
+from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, document, resources_of
 from webapp.fhir.dates import parse_bound
 from webapp.fhir.models import DocumentChange
 from webapp.fhir.routes import HALF_LIFE
 from webapp.urls import LIFETIME
-
-__all__ = ["program"]
 
 
 def version_of(answer: TestResponse) -> tuple[str, str]:
@@ -35,13 +32,13 @@ def micros(text: str) -> int:
 
 
 def test_a_version_is_the_same_wherever_it_is_seen(place: Place, program: Caller) -> None:
-    created = post(program, "DocumentReference", document())
+    created = program.post("DocumentReference", document())
     ident = created.get_json(force=True)["id"]
     path = f"DocumentReference/{ident}"
-    mark(place, add_document(place))
+    place.mark(place.add_document())
     for number, change in (("1", None), ("2", "mark")):
         if change:
-            mark(place, uuid.UUID(ident))
+            place.mark(uuid.UUID(ident))
         read, vread = program.get(path), program.get(f"{path}/_history/{number}")
         (told, *_) = program.bundle(f"{path}/_history")["entry"]
         (listed,) = [one for one in resources_of(program.bundle("DocumentReference")) if one["id"] == ident]
@@ -57,7 +54,7 @@ def test_a_version_is_the_same_wherever_it_is_seen(place: Place, program: Caller
 
 def test_a_create_tells_its_version_also_without_the_resource(program: Caller) -> None:
     for kind, what in (("DocumentReference", document()), ("Patient", {"resourceType": "Patient"})):
-        answer = post(program, kind, what, Prefer="return=minimal")
+        answer = program.post(kind, what, Prefer="return=minimal")
         read = program.get(answer.headers["Location"])
         assert (answer.status_code, answer.data) == (201, b"")
         assert version_of(answer) == version_of(read)
@@ -66,15 +63,15 @@ def test_a_create_tells_its_version_also_without_the_resource(program: Caller) -
 
 def test_what_was_there_is_answered_with_its_version(place: Place, program: Caller) -> None:
     sent, condition = document(identifier=[{"system": SYSTEM, "value": "1"}]), f"identifier={SYSTEM}|1"
-    first = post(program, "DocumentReference", sent).get_json(force=True)
-    mark(place, uuid.UUID(first["id"]))
+    first = program.post("DocumentReference", sent).get_json(force=True)
+    place.mark(uuid.UUID(first["id"]))
     for prefer in ("return=minimal", "return=representation"):
-        again = post(program, "DocumentReference", sent, If_None_Exist=condition, Prefer=prefer)
+        again = program.post("DocumentReference", sent, If_None_Exist=condition, Prefer=prefer)
         assert (again.status_code, again.headers["ETag"]) == (200, 'W/"2"')
 
 
 def test_what_is_kept_as_it_came_has_a_version_of_its_own(place: Place, program: Caller) -> None:
-    patient = add_patient(place, (SYSTEM, "1"))
+    patient = place.add_patient((SYSTEM, "1"))
     read = program.get(f"Patient/{patient}")
     meta = read.get_json(force=True)["meta"]
     assert meta["versionId"] == str(micros(meta["lastUpdated"]))
@@ -95,7 +92,7 @@ def made_long_ago(db: Outside, ident: object) -> None:
 def test_304_is_answered_only_while_every_link_of_that_version_is_good_for_half_its_life(
     place: Place, caller: Caller, db: Outside
 ) -> None:
-    ident = add_document(place)
+    ident = place.add_document()
     path = f"DocumentReference/{ident}"
     held = {"If-None-Match": caller.get(path).headers["ETag"]}
     fresh = caller.get(path, headers=held)
@@ -108,7 +105,7 @@ def test_304_is_answered_only_while_every_link_of_that_version_is_good_for_half_
         assert int(url.partition("expires=")[2].partition("&")[0]) > time.time() + HALF_LIFE
     assert again.headers["ETag"] == held["If-None-Match"], "the version has not changed"
     assert caller.get(path, headers={"If-Modified-Since": again.headers["Last-Modified"]}).status_code == 200
-    mark(place, ident)
+    place.mark(ident)
     marked = caller.get(path, headers=held)
     assert (marked.status_code, marked.headers["ETag"]) == (200, 'W/"2"')
     with db.write() as session:
@@ -121,7 +118,7 @@ def test_304_is_answered_only_while_every_link_of_that_version_is_good_for_half_
 def test_if_modified_since_is_answered_304_only_where_it_names_one_version(
     place: Place, caller: Caller, db: Outside
 ) -> None:
-    ident, patient = add_document(place), add_patient(place)
+    ident, patient = place.add_document(), place.add_patient()
     path, now = f"DocumentReference/{ident}", int(time.time())
 
     def made(*at: float) -> None:
@@ -136,7 +133,7 @@ def test_if_modified_since_is_answered_304_only_where_it_names_one_version(
 
     made(now - 60.5)
     assert [asked(second) for second in (now - 62, now - 61, now - 60)] == [200, 304, 304]
-    mark(place, ident)
+    place.mark(ident)
     made(now - 60.75, now - 60.25)
     assert [asked(second) for second in (now - 61, now - 60)] == [200, 304], "two versions are of one second"
     made(now - 62, now - 60.25)

@@ -10,44 +10,19 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside, add_organization
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, resources_of
-from tests.webapp.fhir.test_machines import calls, machine
+from tests.webapp.fhir.conftest import BODY, SYSTEM, WRITES, Caller, Place, bundle, document, element, resources_of
 from webapp.fhir.models import Document
 from webapp.models import AuditEvent
 
-WRITES = "system/DocumentReference.crs system/Binary.cr system/Patient.crs"
-BODY = "Befund: unauffällig.".encode()
-SYSTEM = "urn:oid:1.2.3"
-FHIR = "application/fhir+json"
-Resource = dict[str, Any]
-
-
-@pytest.fixture
-def program(place: Place) -> Caller:
-    """A program that may read and write."""
-    return calls(place, machine(place, "--scopes", WRITES)[1])
-
-
-def document(**changed: Any) -> Resource:
-    attachment = {"contentType": "text/plain", "title": "Befund.txt", "data": base64.b64encode(BODY).decode()}
-    attachment |= changed.pop("attachment", {})
-    given = {"resourceType": "DocumentReference", "status": "current", "content": [{"attachment": attachment}]}
-    return {name: value for name, value in (given | changed).items() if value is not None}
-
-
-def post(program: Caller, path: str, what: Any, **headers: str) -> TestResponse:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return program.open("POST", path, json=what, headers={"Content-Type": FHIR} | named)
-
 
 def test_a_document_is_stored_as_an_import_would_and_read_back(place: Place, program: Caller, db: Outside) -> None:
-    patient = add_patient(place, (SYSTEM, "4711"))
+    patient = place.add_patient((SYSTEM, "4711"))
     sent = document(
         subject={"identifier": {"system": SYSTEM, "value": "4711"}},
         masterIdentifier={"system": "urn:ietf:rfc:3986", "value": "urn:oid:1.2.3.4"},
         type={"coding": [{"system": "http://loinc.org", "code": "11488-4"}]},
     )
-    answer = post(program, "DocumentReference", sent)
+    answer = program.post("DocumentReference", sent)
     assert answer.status_code == 201, answer.get_data(as_text=True)
     made = answer.get_json(force=True)
     assert made["subject"]["reference"] == f"Patient/{patient}"
@@ -61,7 +36,7 @@ def test_a_document_is_stored_as_an_import_would_and_read_back(place: Place, pro
     assert program.bundle("DocumentReference")["total"] == 1
     trail = db.session.scalars(select(AuditEvent.detail).where(AuditEvent.event == "uploaded")).one()
     assert trail.startswith(f"DocumentReference/{made['id']} by s")
-    minimal = post(program, "DocumentReference", document(), Prefer="return=minimal")
+    minimal = program.post("DocumentReference", document(), Prefer="return=minimal")
     assert (minimal.status_code, minimal.data) == (201, b"")
 
 
@@ -71,13 +46,13 @@ def test_a_file_is_posted_first_and_used_once(place: Place, program: Caller) -> 
     assert posted.status_code == 201
     reference = posted.headers["Location"].rpartition("/fhir/r4/")[2]
     sent = document(content=[{"attachment": {"url": reference, "title": "Arztbrief.pdf"}}])
-    made = post(program, "DocumentReference", sent).get_json(force=True)
+    made = program.post("DocumentReference", sent).get_json(force=True)
     assert made["content"][0]["attachment"]["contentType"] == "application/pdf"
     assert program.get(f"Binary/{made['id']}").data == big
-    again = post(program, "DocumentReference", sent)
+    again = program.post("DocumentReference", sent)
     assert (again.status_code, element(again)) == (422, "DocumentReference.content[0].attachment")
     as_fhir = {"resourceType": "Binary", "contentType": "text/plain", "data": base64.b64encode(BODY).decode()}
-    assert post(program, "Binary", as_fhir).status_code == 201
+    assert program.post("Binary", as_fhir).status_code == 201
 
 
 def test_a_conditional_create_makes_one_document_also_at_the_same_moment(place: Place, program: Caller) -> None:
@@ -85,72 +60,50 @@ def test_a_conditional_create_makes_one_document_also_at_the_same_moment(place: 
     condition = {"If_None_Exist": f"identifier={SYSTEM}|brief-1"}
 
     def create(_: int) -> TestResponse:
-        return post(Caller(program.place), "DocumentReference", sent, **condition)
+        return Caller(program.place).post("DocumentReference", sent, **condition)
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(create, range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     assert len({answer.headers["Location"] for answer in answers}) == 1
-    post(program, "DocumentReference", sent)
-    assert post(program, "DocumentReference", sent, **condition).status_code == 412, "two have it by now"
-    wrong = post(program, "DocumentReference", sent, If_None_Exist="patient=1")
+    program.post("DocumentReference", sent)
+    assert program.post("DocumentReference", sent, **condition).status_code == 412, "two have it by now"
+    wrong = program.post("DocumentReference", sent, If_None_Exist="patient=1")
     assert (wrong.status_code, element(wrong)) == (400, "If-None-Exist")
 
 
 def test_a_patient_is_stored_once_and_waiting_documents_find_it(place: Place, program: Caller) -> None:
-    waiting = add_document(place, external_system=SYSTEM, external_value="815")
+    waiting = place.add_document(external_system=SYSTEM, external_value="815")
     person = {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "815"}], "gender": "female"}
-    answer = post(program, "Patient", person)
+    answer = program.post("Patient", person)
     assert answer.status_code == 201
     made = answer.get_json(force=True)
     read = program.bundle(f"DocumentReference/{waiting}")
     assert read["subject"]["reference"] == f"Patient/{made['id']}"
-    again = post(program, "Patient", person)
+    again = program.post("Patient", person)
     assert (again.status_code, element(again)) == (409, "Patient.identifier[0]")
-    known = post(program, "Patient", person, If_None_Exist=f"identifier={SYSTEM}|815")
+    known = program.post("Patient", person, If_None_Exist=f"identifier={SYSTEM}|815")
     assert (known.status_code, known.get_json(force=True)["id"]) == (200, made["id"])
 
 
 def test_people_and_programs_without_the_scope_do_not_write(place: Place, caller: Caller) -> None:
-    reader = calls(place, machine(place)[1])
+    reader = place.program()
     for program in (caller, reader):
         for path, what in (("DocumentReference", document()), ("Patient", {"resourceType": "Patient"}), ("", bundle())):
-            assert post(program, path, what).status_code == 403
-    writer = machine(place, "--scopes", WRITES)[1]
+            assert program.post(path, what).status_code == 403
+    writer = place.machine("--scopes", WRITES)[1]
     other = add_organization(place.app, "Andere Praxis").id
     elsewhere = Caller(Place(place.app, other, place.user, writer))
-    assert post(elsewhere, "DocumentReference", document()).status_code == 403
-    only_documents = calls(place, machine(place, "--scopes", "system/DocumentReference.c")[1])
-    assert post(only_documents, "DocumentReference", document(), Prefer="return=minimal").status_code == 201
-    assert "system/Patient.c" in post(only_documents, "", bundle()).get_data(as_text=True)
-    plain = calls(place, writer).open("POST", "DocumentReference", data="x", headers={"Content-Type": "text/plain"})
+    assert elsewhere.post("DocumentReference", document()).status_code == 403
+    only_documents = place.program("system/DocumentReference.c")
+    assert only_documents.post("DocumentReference", document(), Prefer="return=minimal").status_code == 201
+    assert "system/Patient.c" in only_documents.post("", bundle()).get_data(as_text=True)
+    plain = place.calls(writer).open("POST", "DocumentReference", data="x", headers={"Content-Type": "text/plain"})
     assert plain.status_code == 415
 
 
-def bundle(**changed: Any) -> Resource:
-    """A Provide Document Bundle: SubmissionSet, patient, file and document that refer to each other."""
-    entries = {
-        "set": {"resourceType": "List", "status": "current", "mode": "working"},
-        "patient": {"resourceType": "Patient", "identifier": [{"system": SYSTEM, "value": "99"}]},
-        "file": {"resourceType": "Binary", "contentType": "text/plain", "data": base64.b64encode(BODY).decode()},
-        "document": document(
-            content=[{"attachment": {"url": "urn:uuid:file", "title": "Brief.txt"}}],
-            subject={"reference": "urn:uuid:patient"},
-        ),
-    } | changed
-    return {
-        "resourceType": "Bundle",
-        "type": "transaction",
-        "entry": [
-            {"fullUrl": f"urn:uuid:{name}", "resource": resource,
-             "request": {"method": "POST", "url": resource["resourceType"]}}
-            for name, resource in entries.items()
-        ],
-    }  # fmt: skip
-
-
 def test_a_transaction_stores_all_with_its_references(program: Caller) -> None:
-    answer = post(program, "", bundle())
+    answer = program.post("", bundle())
     assert answer.status_code == 200, answer.get_data(as_text=True)
     told = answer.get_json(force=True)
     assert told["type"] == "transaction-response"
@@ -178,14 +131,8 @@ def test_a_transaction_stores_all_with_its_references(program: Caller) -> None:
 def test_a_transaction_with_one_fault_stores_nothing(
     program: Caller, db: Outside, changed: dict[str, Any], expression: str
 ) -> None:
-    answer = post(program, "", bundle(**changed))
+    answer = program.post("", bundle(**changed))
     assert answer.status_code in (400, 422)
     assert element(answer) == expression
     assert db.session.scalar(select(func.count()).select_from(Document)) == 0
     assert program.bundle("Patient")["total"] == 0
-
-
-def element(answer: TestResponse) -> str:
-    issue = answer.get_json(force=True)["issue"][0]
-    assert issue["severity"] == "error"
-    return str(issue.get("expression", [""])[0])

@@ -1,4 +1,4 @@
-"""XML in and out: what it says is what JSON says, by the reader of fhir.resources, which shares no code with ours."""
+"""XML in and out: what it says is what FHIR says, by the reader of fhir.resources, which shares no code with ours."""
 
 import base64
 from typing import Any
@@ -10,14 +10,9 @@ from lxml import etree
 
 from clinical.fhir import NotXml, from_xml, to_xml
 from tests.webapp.conftest import ONE_DATABASE
-from tests.webapp.fhir.conftest import Caller, Place, add_document, add_patient, add_study
+from tests.webapp.fhir.conftest import BODY, FHIR, SYSTEM, XML, Caller, Place, Resource, bundle, document, element
 from tests.webapp.fhir.test_elements import CASES, DATE, made
-from tests.webapp.fhir.test_writing import BODY, SYSTEM, Resource, bundle, document, element, post, program
 
-__all__ = ["program"]
-
-XML = "application/fhir+xml"
-JSON = "application/fhir+json"
 NAMES = [{"family": "Muster & Söhne", "given": ["Max", "<Moritz>"]}]
 DIV = '<div xmlns="http://www.w3.org/1999/xhtml"><p>Brief &amp; <b>Befund</b></p></div>'
 
@@ -49,10 +44,10 @@ ANSWERS = [
 
 
 def test_every_answer_says_the_same_in_xml(place: Place, caller: Caller) -> None:
-    patient = add_patient(place, (SYSTEM, "4711"), name=NAMES, text={"status": "generated", "div": DIV})
-    study = add_study(place, patient, description="Röntgen", started="2026-01-02T03:04:05+01:00")
+    patient = place.add_patient((SYSTEM, "4711"), name=NAMES, text={"status": "generated", "div": DIV})
+    study = place.add_study(patient, description="Röntgen", started="2026-01-02T03:04:05+01:00")
     details = {"description": "  zwei  Leerzeichen\nund eine Zeile", "type": {"text": "Brief \x01"}}
-    documents = [add_document(place, patient_id=patient, details=details) for _ in range(2)]
+    documents = [place.add_document(patient_id=patient, details=details) for _ in range(2)]
     for path in (path.format(document=documents[0], patient=patient, study=study) for path in ANSWERS):
         plain, answer = caller.get(path), caller.get(path, headers={"Accept": XML})
         assert (answer.status_code, answer.content_type) == (plain.status_code, XML), path
@@ -64,15 +59,15 @@ def test_every_answer_says_the_same_in_xml(place: Place, caller: Caller) -> None
 
 
 FORMATS: list[tuple[str | None, str, str | None]] = [
-    (None, "", JSON), ("*/*", "", JSON), ("application/json", "", JSON), (JSON, "", JSON), (XML, "", XML),
-    ("application/xml", "", XML), ("text/xml", "", XML), (f"{JSON};q=0.5, {XML}", "", XML),
-    (f"{XML};q=0.5, */*", "", JSON),
-    (XML, "json", JSON), (JSON, "xml", XML), ("text/turtle", "xml", XML), (None, "application/fhir%2Bxml", XML),
+    (None, "", FHIR), ("*/*", "", FHIR), ("application/json", "", FHIR), (FHIR, "", FHIR), (XML, "", XML),
+    ("application/xml", "", XML), ("text/xml", "", XML), (f"{FHIR};q=0.5, {XML}", "", XML),
+    (f"{XML};q=0.5, */*", "", FHIR),
+    (XML, "json", FHIR), (FHIR, "xml", XML), ("text/turtle", "xml", XML), (None, "application/fhir%2Bxml", XML),
     (None, "application/fhir+xml", XML), (None, "text/xml", XML),
-    (None, "application/fhir%2Bjson;fhirVersion=4.0", JSON),
-    (None, "ttl", JSON), (XML, "text/html", XML), ("text/turtle", "", None),
+    (None, "application/fhir%2Bjson;fhirVersion=4.0", FHIR),
+    (None, "ttl", FHIR), (XML, "text/html", XML), ("text/turtle", "", None),
     ("application/pdf, image/*", "", None),
-    ("text/html, */*;q=0.1", "", JSON), ("", "", JSON),
+    ("text/html, */*;q=0.1", "", FHIR), ("", "", FHIR),
 ]  # fmt: skip
 
 
@@ -81,7 +76,7 @@ def test_the_format_is_negotiated_and_406_says_what_there_is(caller: Caller) -> 
     for accept, asked, expected in FORMATS:
         headers = {} if accept is None else {"Accept": accept}
         answer = caller.get("DocumentReference" + (f"?_format={asked}" if asked else ""), headers=headers)
-        assert answer.content_type == (expected or JSON), (accept, asked)
+        assert answer.content_type == (expected or FHIR), (accept, asked)
         assert answer.status_code == (200 if expected else 406), (accept, asked)
         if expected is None:
             told = answer.get_json(force=True)["issue"][0]
@@ -90,7 +85,7 @@ def test_the_format_is_negotiated_and_406_says_what_there_is(caller: Caller) -> 
 
 
 def test_a_posted_search_takes_its_format_from_the_form(place: Place, caller: Caller) -> None:
-    add_document(place)
+    place.add_document()
     answer = caller.open("POST", "DocumentReference/_search", data={"_format": "xml", "_count": "1"})
     assert answer.content_type == XML
     links = {item["relation"]: item["url"] for item in from_xml(answer.data)["link"]}
@@ -100,7 +95,7 @@ def test_a_posted_search_takes_its_format_from_the_form(place: Place, caller: Ca
 
 
 def test_programs_are_refused_a_format_that_is_not_served(place: Place, program: Caller) -> None:
-    ident = add_document(place)
+    ident = place.add_document()
     for path in ("DocumentReference?_format=ttl", f"DocumentReference/{ident}?_format=ttl"):
         assert program.get(path).status_code == 406
     assert program.open("POST", "DocumentReference/_search", data={"_format": "ttl"}).status_code == 406
@@ -108,7 +103,7 @@ def test_programs_are_refused_a_format_that_is_not_served(place: Place, program:
 
 
 def test_nothing_is_stored_where_the_answer_could_not_be_sent(program: Caller) -> None:
-    assert post(program, "DocumentReference", document(), Accept="text/turtle").status_code == 406
+    assert program.post("DocumentReference", document(), Accept="text/turtle").status_code == 406
     assert program.bundle("DocumentReference")["total"] == 0
 
 
@@ -126,7 +121,7 @@ def test_what_is_posted_as_xml_is_stored_as_json_would_be(place: Place, program:
     assert stored.status_code == 201, stored.data
     ident = from_xml(stored.data)["id"]
     assert program.get(f"Binary/{ident}").data == BODY
-    other = post(program, "DocumentReference", given).get_json(force=True)
+    other = program.post("DocumentReference", given).get_json(force=True)
     mine = program.get(f"DocumentReference/{ident}").get_json(force=True)
     for one in (mine, other):
         del one["id"], one["meta"], one["date"], one["content"][0]["attachment"]["url"]
@@ -199,7 +194,7 @@ def test_a_member_that_fhir_does_not_know_is_not_left_out() -> None:
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 3 * 256 * 1024 + 1])
 def test_a_file_comes_as_a_binary_where_its_xml_is_asked_for_by_name(place: Place, caller: Caller, size: int) -> None:
     body = bytes(number % 251 for number in range(size))
-    ident = add_document(place, body)
+    ident = place.add_document(body)
     answer = caller.get(f"Binary/{ident}", headers={"Accept": XML})
     assert answer.content_type == XML
     assert int(answer.headers["Content-Length"]) == len(answer.data)
@@ -207,10 +202,10 @@ def test_a_file_comes_as_a_binary_where_its_xml_is_asked_for_by_name(place: Plac
     assert (found["resourceType"], found["id"], found["contentType"]) == ("Binary", str(ident), "text/plain")
     assert found["securityContext"]["reference"] == f"DocumentReference/{ident}"
     assert base64.b64decode(found["data"]) == body
-    for other in ("application/xml", JSON, "*/*"):
+    for other in ("application/xml", FHIR, "*/*"):
         assert caller.get(f"Binary/{ident}", headers={"Accept": other}).data == body
     named = caller.get(f"Binary/{ident}?_format=json")
-    assert (named.content_type, int(named.headers["Content-Length"])) == (JSON, len(named.data))
+    assert (named.content_type, int(named.headers["Content-Length"])) == (FHIR, len(named.data))
     assert named.get_json(force=True) == found
     assert caller.get(f"Binary/{ident}?_format=xml").data == answer.data
     assert caller.open("HEAD", f"Binary/{ident}", headers={"Accept": XML}).data == b""

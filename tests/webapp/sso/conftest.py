@@ -2,7 +2,6 @@
 
 import logging
 import re
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,8 +13,6 @@ from webapp.sso.providers import ProviderFields, store
 
 CALLBACK = "/accounts/vendor_oauth2/login/callback/"
 LOGIN = "/accounts/vendor_oauth2/login/"
-
-AddProvider = Callable[..., str]
 
 
 class LogWatch(logging.Handler):
@@ -79,12 +76,18 @@ def add_provider(app, vendor):
             "own_callback": provider_id != "acme" and "issuer" not in values,  # a second vendor must be told apart
             **values,
         }
-        with app.app_context(), database.write() as session:
-            store(session, ProviderFields(**fields))
+        store_vendors(app, ProviderFields(**fields))
         vendor.seen.add(fields["client_secret"])
         return provider_id
 
     return add
+
+
+def store_vendors(app, *vendors):
+    """Store rows of providers."""
+    with app.app_context(), database.write() as session:
+        for fields in vendors:
+            store(session, fields)
 
 
 def leave(client, provider_id="acme", **query):

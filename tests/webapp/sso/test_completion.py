@@ -10,9 +10,11 @@ from sqlalchemy import select, update
 
 from tests.serving import free_port
 from tests.webapp.conftest import add_user, login, make_app, submit
-from tests.webapp.sso.conftest import LOGIN, person, sign_in
+from tests.webapp.sso.conftest import LOGIN, person, sign_in, store_vendors
+from tests.webapp.sso.stub_vendor import secret_of
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Identity, OneTimeCode
+from webapp.sso.providers import ProviderFields
 
 ADDRESS = "/accounts/complete/"
 CODE = "/accounts/complete/code/"
@@ -270,19 +272,9 @@ def test_the_audit_trail_knows_of_codes_but_not_the_codes(client, db, add_provid
 
 
 def test_development_without_mail_server_writes_to_the_outbox(database_url, tmp_path, vendor):
-    from webapp.extensions import db as database
-    from webapp.sso.providers import ProviderFields, store
-
     app = make_app(database_url, tmp_path)
-    with app.app_context(), database.write() as session:
-        base = f"{vendor.url}/good"
-        secret = "s3cr3t-of-client-acme-with +&=%ü"
-        store(
-            session,
-            ProviderFields(
-                "acme", "A", f"{base}/authorize", f"{base}/token", f"{base}/userinfo", "client-acme", secret
-            ),
-        )
+    urls = (f"{vendor.url}/good/{end}" for end in ("authorize", "token", "userinfo"))
+    store_vendors(app, ProviderFields("acme", "A", *urls, "client-acme", secret_of("client-acme")))
     (tmp_path / "outbox").mkdir(mode=0o755)  # of an earlier version
     client = app.test_client()
     sign_in(client, vendor, WITHOUT)
@@ -293,15 +285,14 @@ def test_development_without_mail_server_writes_to_the_outbox(database_url, tmp_
 
 
 def test_production_without_mail_refuses_what_would_need_it(database_url, tmp_path):
-    from webapp.extensions import db as database
-    from webapp.sso.providers import ProviderFields, store
-
     app = make_app(database_url, tmp_path, env="production")
-    urls = ("https://v.example/authorize", "https://v.example/token", "https://v.example/userinfo")
-    with app.app_context(), database.write() as session:
-        store(session, ProviderFields("trusted", "A", *urls, "client", "secret"))
-        store(session, ProviderFields("doubted", "B", *urls, "client", "secret", trust_email=False, own_callback=True))
-        store(session, ProviderFields("mailless", "C", *urls, "client", "secret", "openid profile", own_callback=True))
+    given = ("https://v.example/authorize", "https://v.example/token", "https://v.example/userinfo", "client", "secret")
+    store_vendors(
+        app,
+        ProviderFields("trusted", "A", *given),
+        ProviderFields("doubted", "B", *given, trust_email=False, own_callback=True),
+        ProviderFields("mailless", "C", *given, "openid profile", own_callback=True),
+    )
     client = app.test_client()
     assert client.get(LOGIN, query_string={"provider_id": "trusted"}).status_code == 302
     for provider_id in ("doubted", "mailless"):

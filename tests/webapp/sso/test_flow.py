@@ -8,12 +8,13 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.webapp.conftest import ONE_DATABASE, add_user, login, make_app
-from tests.webapp.sso.conftest import CALLBACK, LOGIN, come_back, leave, person, sign_in
+from tests.webapp.sso.conftest import CALLBACK, LOGIN, come_back, leave, person, sign_in, store_vendors
 from tests.webapp.sso.stub_vendor import secret_of
 from webapp.fhir import tokens
 from webapp.models import AuditEvent, BrowserSession, User
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.models import Identity, Provider, SignInAttempt
+from webapp.sso.providers import ProviderFields
 
 
 def count(db, model):
@@ -334,17 +335,9 @@ def test_no_token_is_stored_anywhere(client, db, add_provider, vendor):
 
 
 def test_behind_a_proxy_the_callback_carries_the_public_base(database_url, tmp_path, vendor):
-    from pathlib import Path
-
-    from webapp.extensions import db as database
-    from webapp.sso.providers import ProviderFields, store
-
-    app = make_app(database_url, Path(str(tmp_path)), public_url="https://befund.example/app", trusted_proxies=1)
-    base = f"{vendor.url}/good"
-    with app.app_context(), database.write() as session:
-        store(
-            session, ProviderFields("acme", "Acme", f"{base}/authorize", f"{base}/token", f"{base}/userinfo", "c", "s")
-        )
+    app = make_app(database_url, tmp_path, public_url="https://befund.example/app", trusted_proxies=1)
+    urls = (f"{vendor.url}/good/{end}" for end in ("authorize", "token", "userinfo"))
+    store_vendors(app, ProviderFields("acme", "Acme", *urls, "c", "s"))
     client = app.test_client()
     response = client.get(LOGIN, query_string={"provider_id": "acme"}, headers={"X-Forwarded-Proto": "https"})
     query = parse_qs(urlsplit(response.headers["Location"]).query)

@@ -253,19 +253,9 @@ def test_a_missing_key_is_said_in_words(app, client, tmp_path, add_provider, ven
 @pytest.mark.parametrize(
     ("given", "word"),
     [
-        ({"env": "production", "secret_key": ""}, "BEFUND_SECRET_KEY"),
-        ({"env": "production", "secret_key": "short"}, "BEFUND_SECRET_KEY"),
-        ({"env": "staging"}, "BEFUND_ENV"),
-        ({"env": "production", "secret_key": SECRET, "public_url": "http://befund.example"}, "BEFUND_PUBLIC_URL"),
         ({"env": "production", "secret_key": SECRET}, "BEFUND_PUBLIC_URL"),
-        ({"env": "production", "secret_key": "x" * 40, "public_url": "https://befund.example"}, "BEFUND_SECRET_KEY"),
         ({"env": "production", "secret_key": "ab" * 20, "public_url": "https://befund.example"}, "BEFUND_SECRET_KEY"),
         ({"env": "production", "secret_key": "changeme-123-" * 4, "public_url": "https://b.example"}, "repeats"),
-        ({"env": "development", "session_idle": "0"}, "BEFUND_SESSION_IDLE"),
-        ({"env": "development", "session_profile": "lax"}, "BEFUND_SESSION_PROFILE"),
-        ({"env": "development", "private_vendors": "yes"}, "BEFUND_PRIVATE_VENDORS"),
-        ({"env": "development", "public_url": "befund.example"}, "BEFUND_PUBLIC_URL"),
-        ({"env": "development", "mail_url": "mail.example:25"}, "BEFUND_MAIL_URL"),
     ],
 )
 def test_unsafe_settings_are_refused_by_name(tmp_path, given, word):

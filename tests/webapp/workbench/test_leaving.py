@@ -1,10 +1,11 @@
-"""Pages that are left while the text API still works: its call ends, and nothing of the text stays anywhere."""
+"""The catalog's search in the browser, and pages that are left: calls end, and nothing of a text stays anywhere."""
 
 import socket
 import struct
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.serving import wait_until
 from tests.webapp.workbench.conftest import Bench, Visitor, finished, nothing_left, typed
@@ -58,3 +59,36 @@ def test_a_call_that_is_cut_off_is_no_fault_of_the_server(erika: Visitor, bench:
         browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing it resets it
     wait_until(lambda: bench.behind.open == 0, "the reset left a call open", 5)
     assert "Traceback" not in bench.log[before:]
+
+
+FOUND = "#live a[href$='/catalog/E11.90/']"
+
+
+def test_codes_appear_while_one_types(erika: Visitor) -> None:
+    page = erika.open("/catalog/")
+    page.locator("#q").press_sequentially("dia")
+    expect(page.locator(FOUND)).to_be_visible()
+    assert "dia" not in page.url
+    page.locator("#q").fill("d")
+    expect(page.locator("#live a")).to_have_count(0)
+    page.locator("#q").fill("xqzxqz")
+    expect(page.locator("#live")).to_have_text("Kein Kode mit diesen Worten.")
+
+
+def test_a_search_is_handed_on_by_its_address(erika: Visitor) -> None:
+    page = erika.open("/catalog/")
+    page.locator("#q").fill("zuckerkr")
+    page.locator("#share a").click()
+    assert page.url.endswith("/catalog/#q=zuckerkr")
+    other = erika.open("/catalog/#q=zuckerkr")
+    expect(other.locator(FOUND)).to_be_visible()
+
+
+def test_a_code_shows_the_notes_that_it_inherits_and_its_usual_ages_in_german(erika: Visitor) -> None:
+    page = erika.open("/catalog/E11.90/")
+    inherited = page.get_by_role("region", name="Gilt auch: von E11")
+    expect(inherited).to_contain_text("Schließt aus: Diabetes mellitus in der Schwangerschaft")
+    inherited.get_by_role("link", name="O24.-").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("O24")
+    page = erika.open("/catalog/N40/")
+    expect(page.locator(".tags")).to_contain_text("üblich ab 30 Jahren")

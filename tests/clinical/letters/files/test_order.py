@@ -72,14 +72,9 @@ ADDRESS = ["Frau", "Dr. med. Anna Kern", "Seestrasse 12", "8006 Zürich"]
 HOUSE = ["Spital Seeblick", "Klinik für Kardiologie", "Chefarzt Prof. B. Moos", "Telefon 044 555 10 10"]
 
 
-def test_an_address_and_a_letterhead_beside_it_are_read_one_after_the_other():
-    text = read(drawn(*block(62, 100, ADDRESS), *block(380, 97, HOUSE, 10.5))).text
-    assert text == "\n".join([*ADDRESS, "", *HOUSE])
-
-
-def test_an_address_and_a_letterhead_on_the_same_lines_are_too():
-    text = read(drawn(*block(62, 100, ADDRESS), *block(380, 100, HOUSE))).text
-    assert text == "\n".join([*ADDRESS, "", *HOUSE])
+def test_an_address_and_a_letterhead_beside_it_or_on_its_lines_are_read_one_after_the_other():
+    for house in (block(380, 97, HOUSE, 10.5), block(380, 100, HOUSE)):
+        assert read(drawn(*block(62, 100, ADDRESS), *house)).text == "\n".join([*ADDRESS, "", *HOUSE])
 
 
 COLUMNS = (
