@@ -225,7 +225,7 @@ class Confidence:
         return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
 
     def of_texts(self, rows: Vectors) -> Vectors:
-        """What the network says of each row, shape (m,): no code is surer than the claim under which it is given."""
+        """Of each row, that its code is right, shape (m,): no code is surer than the claim under which it is given."""
         return np.minimum(self.network.probabilities(rows), 1 - rows[:, _DOUBT])
 
     def save(self, path: Path) -> None:

@@ -18,7 +18,7 @@ from clinical.search.native import tagged
 from clinical.search.native.library import compile_into
 
 BY_BYTES = 0.01
-"""What bytes between the layers may change in a probability."""
+"""Difference that bytes between the layers may make to a probability."""
 
 
 @pytest.mark.parametrize(
