@@ -158,7 +158,7 @@ class Tagger:
     @cached_property
     def in_bytes(self) -> WeightsInBytes:
         """The matrices behind the entry as a text is read with them: in bytes, which with steps of the states (`read`)
-        costs a quarter of the time and two of ten thousand claims (evals/LOG.md)."""
+        takes half of the time and costs one of ten thousand claims (evals/LOG.md)."""
         nets, _, _, hidden = self.layers.shape
         both = self.joint[:, : 2 * hidden].reshape(nets, 2, hidden, hidden)
         return WeightsInBytes(*_bytes_of(self.layers), *_bytes_of(both))

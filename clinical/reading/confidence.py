@@ -185,9 +185,9 @@ class ConfidenceNetwork(NamedTuple):
     bias: float
 
     def probabilities(self, rows: Vectors) -> Vectors:
-        """Of each row, that its code is right: shape (m,)."""
+        """Of each row, that its code is right: shape (m,). None is surer than the claim under which it is given."""
         hidden = np.maximum(rows @ self.first + self.first_bias, 0)
-        return Regression(self.last, self.bias).probabilities(hidden)
+        return np.minimum(Regression(self.last, self.bias).probabilities(hidden), 1 - rows[:, _DOUBT])
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class Confidence:
         if self.plain is not None and plain.all():
             shown = self.plain.probabilities(rows)
         else:
-            shown = self.of_texts(rows)
+            shown = self.network.probabilities(rows)
             if self.plain is not None and plain.any():
                 shown = np.where(plain, self.plain.probabilities(rows), shown)
         shown = np.where(_settled(rows), hits.probability[first], shown)
@@ -223,10 +223,6 @@ class Confidence:
         of = np.repeat(np.arange(len(first)), lengths(first, len(hits.part)))
         top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
         return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
-
-    def of_texts(self, rows: Vectors) -> Vectors:
-        """Of each row, that its code is right, shape (m,): no code is surer than the claim under which it is given."""
-        return np.minimum(self.network.probabilities(rows), 1 - rows[:, _DOUBT])
 
     def save(self, path: Path) -> None:
         """Write one JSON object."""

@@ -54,6 +54,13 @@ def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proporti
     np.testing.assert_allclose(served.probability, [0.5, 0.125, 0.5])
 
 
+def test_no_code_of_a_text_is_surer_than_the_claim_under_which_it_is_given():
+    told = rows()
+    told[:, COLUMNS.index("doubt")] = 0.1, 0.7
+    served = Confidence(blank(9.0), BOUNDS).served(hits(), np.array([0, 2]), told)
+    np.testing.assert_allclose(served.probability, [0.9, 0.225, 0.3], atol=1e-6)
+
+
 def test_what_a_short_text_finds_as_a_whole_is_not_made_surer():
     sure = Confidence(blank(9.0), BOUNDS)
     served = sure.served(hits(), np.array([0, 2]), rows(chance=0))
@@ -101,6 +108,7 @@ def test_what_a_begun_word_is_worth_is_learnt_from_what_differs_between_them():
 def test_fitting_finds_what_matters():
     chance = np.random.default_rng(0)
     some = chance.normal(size=(2_000, len(COLUMNS))).astype(np.float32)
+    some[:, COLUMNS.index("doubt")] = 0
     right = some[:, 0] + chance.normal(size=2_000) > 0
     sure = fit_confidence(found(some, right), found(some[:9], right[:9]))
     believed = sure.network.probabilities(some)
@@ -111,7 +119,7 @@ def test_fitting_finds_what_matters():
 def test_what_people_wrote_counts_more_than_what_was_generated():
     """Generated texts say one thing of a column, written ones the opposite: these are believed."""
     some = np.random.default_rng(0).normal(size=(2_000, len(COLUMNS))).astype(np.float32)
-    some[:, COLUMNS.index("plain")] = 0
+    some[:, [COLUMNS.index("plain"), COLUMNS.index("doubt")]] = 0
     right = some[:, 0] > 0
     sure = fit_confidence(found(some, ~right), found(some, right))
     assert np.mean((sure.network.probabilities(some) > 0.5) == right) > 0.9

@@ -14,8 +14,9 @@ from clinical.claims import Claim, ClaimReader, Reading, claims_by_triggers
 from clinical.icd import Catalog
 from clinical.reading.general import without_general
 from clinical.reading.index import Candidate, SearchIndex
+from clinical.reading.rewriting import Spot
 from clinical.reading.titles import ChapterTitles
-from clinical.text import words
+from clinical.text import Part, words
 
 SEVERAL = {
     "Bluthochdruck": "I10.90",
@@ -261,6 +262,21 @@ def test_a_number_in_a_mention_is_there_as_a_whole_and_a_date_is_not(index: Sear
 @pytest.mark.parametrize("stage", ["NYHA 3", "NYHA III"])
 def test_a_stage_is_found_in_either_numerals(index: SearchIndex, stage):
     assert [hit.code for hit in index.search(f"Herzinsuffizienz {stage}") if hit.confidence != "low"] == ["I50.13"]
+
+
+def test_a_span_that_is_hardly_a_mention_is_searched_in_its_own_words_alone(index: SearchIndex):
+    part = Part("Appendektmie", 0, 12)
+    spots = [Spot(Reading.of(part.text), part, Claim(), likely=likely) for likely in (True, False)]
+    asked = []
+    for spot in spots:
+
+        def rank(some, own=asked.append):
+            own([words for words, _ in some])
+            return index._hits(some)
+
+        index._rewriter.hits([spot], rank)
+    assert ("appendektomie",) in asked[0], "the slip is mended"
+    assert asked[1] == [("appendektmie",)]
 
 
 def test_what_the_catalog_has_word_for_word_is_a_mention_whatever_stands_around_it(index: SearchIndex):
