@@ -26,7 +26,7 @@ from catalog_build.training.texts import TextWriter
 from clinical.claims import BESIDES, LABELS, PLACES, Reading, Tagger
 from clinical.icd import HEALTH_FACTORS
 from clinical.progress import progress
-from clinical.search import quantise
+from clinical.quantised import quantise
 from clinical.text import BUCKETS, DENSE, GAPS, folded_words
 
 BATCH, BETWEEN = 32, 8

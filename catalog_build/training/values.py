@@ -31,7 +31,7 @@ from clinical.letters import (
     settled,
     value_in,
 )
-from clinical.search import quantise
+from clinical.quantised import quantise
 
 SIZE: Final = 64
 """Numbers of a word's vector."""

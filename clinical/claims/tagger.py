@@ -27,6 +27,7 @@ from safetensors.numpy import save_file
 
 from clinical.claims.governing import Governed
 from clinical.claims.triggers import AXES, VALUES
+from clinical.quantised import LARGEST, quantise
 from clinical.text import BUCKETS, DENSE, GAPS, Section, Seen, full_year
 
 Numbers = NDArray[np.float32]
@@ -100,9 +101,6 @@ def _dates(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         yield *match.span(), ("day" if match[1] else "year", age)
 
 
-STEPS: Final = 127
-"""Steps of a state, and of a weight in either direction: the products of two pairs are a number of two bytes."""
-TINY: Final = 1e-20
 _COLUMN: Final[Mapping[tuple[str, str], int]] = {name: number for number, name in enumerate(MARKED)}
 
 
@@ -161,7 +159,7 @@ class Tagger:
         takes half of the time and costs one of ten thousand claims (evals/LOG.md)."""
         nets, _, _, hidden = self.layers.shape
         both = self.joint[:, : 2 * hidden].reshape(nets, 2, hidden, hidden)
-        return WeightsInBytes(*_bytes_of(self.layers), *_bytes_of(both))
+        return WeightsInBytes(*quantise(self.layers, axis=-2), *quantise(both, axis=-2))
 
     @cached_property
     def _rounded(self) -> tuple[Numbers, Numbers]:
@@ -244,16 +242,11 @@ class TaggedText:
         return _softmax((hidden @ net.last + net.last_bias[:, None]).mean(axis=0))
 
 
-def _bytes_of(weights: Numbers) -> tuple[NDArray[np.int8], Numbers]:
-    """Matrices (..., inputs, outputs) in bytes, and the scale of each output, shape (..., outputs)."""
-    scale = np.maximum(np.abs(weights).max(axis=-2), np.float32(TINY)) / np.float32(STEPS)
-    return np.rint(weights / scale[..., None, :]).astype(np.int8), scale
-
-
 def _in_steps(state: Numbers) -> Numbers:
-    """States, none of which is below 0, in STEPS steps up to the largest of their word."""
-    most = np.maximum(state.max(axis=-1, keepdims=True), np.float32(TINY))
-    found: Numbers = np.floor(state * (np.float32(STEPS) / most) + np.float32(0.5)) * (most / np.float32(STEPS))
+    """States, none of which is below 0, in LARGEST steps up to the largest of their word; `quantise` would round halves
+    to even numbers, the compiled loops do not."""
+    most = np.maximum(state.max(axis=-1, keepdims=True), np.float32(1e-9))
+    found: Numbers = np.floor(state * (LARGEST / most) + np.float32(0.5)) * (most / LARGEST)
     return found
 
 

@@ -211,11 +211,13 @@ class Confidence:
         if not len(first):
             return hits
         plain = rows[:, _PLAIN] == 1
-        if self.plain is not None and plain.all():
+        if self.plain is None:
+            shown = self.network.probabilities(rows)
+        elif plain.all():
             shown = self.plain.probabilities(rows)
         else:
             shown = self.network.probabilities(rows)
-            if self.plain is not None and plain.any():
+            if plain.any():
                 shown = np.where(plain, self.plain.probabilities(rows), shown)
         shown = np.where(_settled(rows), hits.probability[first], shown)
         if self.begun is not None and (begun := is_begun(rows)).any():

@@ -4,7 +4,7 @@ from clinical.search.answers import FILE as ANSWERS
 from clinical.search.answers import answers_of, load_answers, save_answers
 from clinical.search.bm25 import FILES
 from clinical.search.bounds import REMEDY, ArraySizes, Bound, check, json_of, require
-from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, quantise, vocabulary_of
+from clinical.search.encoder import Encoder, StaticEncoder, TransformerEncoder, Vectors, vocabulary_of
 from clinical.search.features import Candidates, candidates
 from clinical.search.hits import Hits, joined, merged, merged_by_part
 from clinical.search.manifest import Manifest, checksum, checksums

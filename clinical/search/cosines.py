@@ -13,12 +13,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.quantised import LARGEST
 from clinical.search.encoder import Vectors
 
 EXACT: Final = 2**24
 """Up to which every whole number is a float32 (IEEE 754: 24 bits of significand)."""
-LARGEST: Final = 127
-"""The largest value of a quantised row of the artifact (int8)."""
 
 
 class Whole(NamedTuple):

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical.errors import ArtifactMismatch, SettingError
+from clinical.quantised import quantise
 from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
 from clinical.search.native.compiled import added
 from clinical.search.tensors import map_tensors, write_tensors
@@ -72,12 +73,6 @@ def unit(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     scaled: Vectors = vectors / np.maximum(lengths, np.float32(1e-9))
     return scaled
-
-
-def quantise(table: Vectors) -> tuple[NDArray[np.int8], Vectors]:
-    """int8 rows and their float32 scales: row * scale is the row again, to within 0.4 % of its largest value."""
-    scales = (np.maximum(np.abs(table).max(axis=1), 1e-9) / 127).astype(np.float32)
-    return np.rint(table / scales[:, None]).astype(np.int8), scales
 
 
 class StaticEncoder:

@@ -15,9 +15,10 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from clinical.quantised import quantise
 from clinical.search.bm25 import COMMON, Bm25, character_grams
 from clinical.search.bounds import ArraySizes, Bound, check, require, text_of
-from clinical.search.encoder import Encoder, Vectors, quantise, unit
+from clinical.search.encoder import Encoder, Vectors, unit
 from clinical.search.native.compiled import Comparing, KnownWordings
 from clinical.search.native.looking import Looking, Postings
 from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest, read_graph

@@ -18,9 +18,9 @@
 
 enum { TILE = 16, ABREAST = 4, TAPS = 3, GROUP = 4 };
 
-/* A word's state in steps of 0 to STEPS, and what a step is worth; as the states are, none is below 0. */
+/* A word's state in steps of 0 to LARGEST, and what a step is worth; as the states are, none is below 0. */
 typedef struct {
-    const uint8_t *steps;
+    uint8_t *steps;
     float worth;
 } Row;
 
@@ -54,6 +54,7 @@ static inline __attribute__((always_inline)) Sums added_anywhere(Sums sums, cons
 }
 #include "tagging_lanes.h"
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define CHOOSING /* the compiler makes functions for processors that the one at hand need not be */
 #include <immintrin.h>
 #define LANES 8
 #define ON_PROCESSORS __attribute__((target("avx2,fma")))
@@ -75,7 +76,7 @@ static inline __attribute__((always_inline)) Sums added_anywhere(Sums sums, cons
  * be `found`. */
 static void through(const Layer *layer, const Row *rows, int64_t words, const float *before, float *found)
 {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#ifdef CHOOSING
 #ifndef KINDS /* of layers that may be used, all but the first only where the processor can: tests try each */
 #define KINDS 3
 #endif
@@ -93,11 +94,12 @@ static void through(const Layer *layer, const Row *rows, int64_t words, const fl
 
 typedef int32_t Bits __attribute__((may_alias));
 
-/* steps (words, wide): each state as a share of its word's largest one; worth: of one step of each word. Floats from 0 on
- * are ordered as their bits are, which are looked through many at a time. */
-FOR_JOINED_PRODUCTS static void in_steps(const float *state, int64_t words, int64_t wide, uint8_t *steps, float *worth)
+/* Each state (words, wide) as a share of its word's largest one. Floats from 0 on are ordered as their bits are, which
+ * are looked through many at a time. */
+FOR_JOINED_PRODUCTS static void in_steps(const float *state, int64_t words, int64_t wide, Row *rows)
 {
-    for (int64_t word = 0; word < words; word++, state += wide, steps += wide) {
+    for (int64_t word = 0; word < words; word++, state += wide) {
+        uint8_t *steps = rows[word].steps;
         const Bits *bits = (const Bits *)state;
         int32_t highest = 0;
         for (int64_t at = 0; at < wide; at++)
@@ -107,7 +109,7 @@ FOR_JOINED_PRODUCTS static void in_steps(const float *state, int64_t words, int6
         float each = most > 0 ? (float)LARGEST / most : 0;
         for (int64_t at = 0; at < wide; at++)
             steps[at] = (uint8_t)(int32_t)(state[at] * each + 0.5f);
-        worth[word] = most / (float)LARGEST;
+        rows[word].worth = most / (float)LARGEST;
     }
 }
 
@@ -224,59 +226,75 @@ static void reach(const SeenWords *seen, const Row *own, int64_t away, Row zeros
     }
 }
 
+/* What one call needs: n-grams, for each word its row and those of its taps, what is known of it, its state in floats and
+ * in steps. `filled`: words, and empty ones up to a multiple of ABREAST. */
+typedef struct {
+    int64_t *grams, *first_gram;
+    Row *own, *taps;
+    float *known, *state;
+    uint8_t *steps, *beyond, *bordered;
+    int64_t filled, inputs;
+} Desk;
+
+static size_t lay_out(Desk *desk, const Tagger *net, const SeenWords *seen, char *memory)
+{
+    Heap heap = {memory, 0};
+    size_t words = (size_t)seen->words, letters = (size_t)seen->start[seen->words], wide = (size_t)net->hidden;
+    size_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, inputs;
+    inputs = (size_t)(2 * net->wide + net->told + 2 * net->between);
+    desk->grams = take(&heap, (words + (LONGEST - SHORTEST + 1) * (letters + 2 * words)) * sizeof(int64_t));
+    desk->first_gram = take(&heap, (words + 1) * sizeof(int64_t));
+    desk->own = take(&heap, filled * sizeof(Row));
+    desk->taps = take(&heap, filled * TAPS * sizeof(Row));
+    desk->known = take(&heap, filled * inputs * sizeof(float));
+    desk->state = take(&heap, filled * wide * sizeof(float));
+    desk->steps = take(&heap, filled * wide);
+    desk->beyond = take(&heap, wide);
+    desk->bordered = take(&heap, letters + 2);
+    desk->filled = (int64_t)filled, desk->inputs = (int64_t)inputs;
+    return heap.used;
+}
+
 /* first, last, state (networks, words, hidden): see `TaggedText`. -1 where there is no memory. */
 int64_t tag(const Tagger *net, const SeenWords *seen, float *first, float *last, float *state)
 {
-    int64_t words = seen->words, wide = net->hidden, inputs = 2 * net->wide + net->told + 2 * net->between;
-    int64_t filled = (words + ABREAST - 1) / ABREAST * ABREAST, letters = seen->start[words];
-    int64_t every = words + (LONGEST - SHORTEST + 1) * (letters + 2 * words);
-    Heap heap = {NULL, 0};
-    int64_t *grams, *first_gram;
-    Row *own, *rows;
-    float *known, *one, *worth;
-    uint8_t *steps, *beyond, *bordered;
-    for (int made = 0; made < 2; made++) {
-        heap.used = 0;
-        grams = take(&heap, (size_t)every * sizeof *grams), first_gram = take(&heap, (size_t)(words + 1) * sizeof *grams);
-        own = take(&heap, (size_t)filled * sizeof *own), rows = take(&heap, (size_t)(filled * TAPS) * sizeof *rows);
-        known = take(&heap, (size_t)(filled * inputs) * sizeof *known);
-        one = take(&heap, (size_t)(filled * wide) * sizeof *one), worth = take(&heap, (size_t)filled * sizeof *worth);
-        steps = take(&heap, (size_t)(filled * wide)), beyond = take(&heap, (size_t)wide);
-        bordered = take(&heap, (size_t)letters + 2);
-        if (!made && !(heap.memory = calloc(heap.used + 1, 1)))
-            return -1;
-    }
-    Row zeros = {beyond, 0};
-    read_grams(seen, net->buckets, bordered, grams, first_gram);
-    fetch_rows(net, grams, first_gram[words]);
-    for (int64_t word = words * TAPS; word < filled * TAPS; word++)
-        rows[word] = zeros;
+    Desk desk;
+    char *memory = calloc(lay_out(&desk, net, seen, NULL), 1);
+    if (!memory)
+        return -1;
+    lay_out(&desk, net, seen, memory);
+    int64_t words = seen->words, wide = net->hidden, filled = desk.filled, inputs = desk.inputs;
+    Row zeros = {desk.beyond, 0};
+    read_grams(seen, net->buckets, desk.bordered, desk.grams, desk.first_gram);
+    fetch_rows(net, desk.grams, desk.first_gram[words]);
+    for (int64_t word = 0; word < filled; word++)
+        desk.own[word].steps = desk.steps + word * wide;
+    for (int64_t tap = words * TAPS; tap < filled * TAPS; tap++)
+        desk.taps[tap] = zeros;
     for (int64_t number = 0; number < net->networks; number++) {
-        know(net, seen, grams, first_gram, number, known);
-        enter(known, net->entry + number * inputs * wide, net->entry_bias + number * wide, filled, inputs, wide, one);
-        for (int64_t depth = 0; depth <= net->depth; depth++) {
-            in_steps(one, filled, wide, steps, worth);
-            for (int64_t word = 0; word < filled; word++)
-                own[word] = (Row){steps + word * wide, worth[word]};
-            if (depth == net->depth)
-                break;
+        know(net, seen, desk.grams, desk.first_gram, number, desk.known);
+        enter(desk.known, net->entry + number * inputs * wide, net->entry_bias + number * wide, filled, inputs, wide,
+              desk.state);
+        in_steps(desk.state, filled, wide, desk.own);
+        for (int64_t depth = 0; depth < net->depth; depth++) {
             int64_t at = number * net->depth + depth;
             Layer layer = {net->layers + at * TAPS * wide * wide, net->layers_scale + at * wide,
                            net->layers_bias + at * wide, TAPS, wide, wide, 1};
-            reach(seen, own, (int64_t)1 << depth, zeros, rows);
-            through(&layer, rows, filled, one, one);
+            reach(seen, desk.own, (int64_t)1 << depth, zeros, desk.taps);
+            through(&layer, desk.taps, filled, desk.state, desk.state);
+            in_steps(desk.state, filled, wide, desk.own);
         }
         Layer begins = {net->joint + 2 * number * wide * wide, net->joint_scale + 2 * number * wide,
                         net->joint_bias + number * wide, 1, wide, wide, 0};
         Layer ends = {begins.weights + wide * wide, begins.scale + wide, NULL, 1, wide, wide, 0};
         size_t size = (size_t)(words * wide) * sizeof *first;
         int64_t place = number * words * wide;
-        memcpy(state + place, one, size);
-        through(&begins, own, filled, NULL, one);
-        memcpy(first + place, one, size);
-        through(&ends, own, filled, NULL, one);
-        memcpy(last + place, one, size);
+        memcpy(state + place, desk.state, size);
+        through(&begins, desk.own, filled, NULL, desk.state);
+        memcpy(first + place, desk.state, size);
+        through(&ends, desk.own, filled, NULL, desk.state);
+        memcpy(last + place, desk.state, size);
     }
-    free(heap.memory);
+    free(memory);
     return 0;
 }

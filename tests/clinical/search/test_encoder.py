@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from clinical.errors import ArtifactMismatch, ArtifactMissing
+from clinical.quantised import quantise
 from clinical.search.cosines import EXACT, whole
-from clinical.search.encoder import StaticEncoder, grams, quantise, unit, vocabulary_of
+from clinical.search.encoder import StaticEncoder, grams, unit, vocabulary_of
 from clinical.search.manifest import Manifest
 from clinical.search.native.compiled import added, scaled_to_one
 from clinical.search.ranking import Ranker

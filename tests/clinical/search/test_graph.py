@@ -7,9 +7,10 @@ import faiss
 import numpy as np
 import pytest
 
+from clinical.quantised import quantise
 from clinical.search import Graph
 from clinical.search.cosines import whole
-from clinical.search.encoder import quantise, unit
+from clinical.search.encoder import unit
 from clinical.search.neighbours import SEARCH_DEPTH, built, graph_of, nearest, read_graph
 
 WORDINGS, DIMENSIONS, NEAREST = 3_000, 16, 20
