@@ -15,12 +15,12 @@ from clinical.icd.limits import outside
 from clinical.icd.spelling import CODE_PATTERN, EXAMPLE, EXAMPLE_PAIR, REFERENCE, category, covers, parent_of, parse
 from clinical.icd.titles import (
     adds_unspecified,
-    ends_unspecified,
     has_no_site,
     is_catch_all,
     is_default,
     is_other,
     leaves_open,
     named_vaguely,
+    says_less,
 )
 from clinical.icd.years import Transition, transitions

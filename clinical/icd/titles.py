@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 _OPEN: Final = "nicht näher bez"
-_UNSPECIFIED: Final = "nicht näher bezeichnet"
 _CATCH_ALL: Final = "ohne nähere Angabe"
 _DEFAULT: Final = re.compile(r"nicht näher bezeichnet|o\.\s?n\.\s?A\.", re.I)
 _VAGUE: Final = re.compile(r"Nicht näher bezeichnete[rs]? ")
+_BLANK: Final = re.compile(r"^(?:ohne (?:angabe|komplikationen)\b|nicht als )|nicht näher bezeichnet$")
 _NO_SITE: Final = re.compile(r"nicht näher bezeichneten? Körperregion|Körperregion nicht näher bezeichnet")
 _AFTERMATH: Final = re.compile(r"^(?:Folge(?:n|zustände)\b|Alter |Zustand nach)|in der Eigenanamnese", re.I)
 
@@ -24,9 +24,13 @@ def is_default(title: str) -> bool:
     return _DEFAULT.search(title.rpartition(": ")[2]) is not None
 
 
-def ends_unspecified(title: str) -> bool:
-    """True if a title ends with "nicht näher bezeichnet": the residual code among its siblings."""
-    return title.endswith(_UNSPECIFIED)
+def says_less(title: str, other: str) -> bool:
+    """True if a title has nothing to say where another one, of the same category, first differs from it: it ends "nicht
+    näher bezeichnet", or begins "Ohne Angabe", "Ohne Komplikationen" or "Nicht als"."""
+    for part, instead in zip(title.split(": "), other.split(": "), strict=False):
+        if part != instead:
+            return _BLANK.search(part.casefold()) is not None and _BLANK.search(instead.casefold()) is None
+    return False
 
 
 def named_vaguely(title: str) -> str | None:

@@ -1,42 +1,89 @@
-"""Find codes that say no more than another code of the same text: the general one beside the specific one is dropped.
+"""Read the codes of a text beside each other: the kind of a disease that the text tells elsewhere, and what says less.
 
 A text often names a disease twice, in a heading and in its sentence ("Hepatitis" above "wegen einer alkoholischen
 Hepatitis"), or by a general word and by what it turns out to be. German outpatient coding takes the most specific code.
+Of what a code leaves open, another one may say the kind: "diabetische Retinopathie" (E14.30) beside "Diabetes mellitus
+Typ 2" (E11.90) is E11.30, and E11.90, without complications, is not so any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from clinical.icd import INJURIES, category, ends_unspecified, is_catch_all
+from clinical.icd import INJURIES, category, is_catch_all, named_vaguely, says_less
 
 if TYPE_CHECKING:
     from clinical.icd import Catalog, Code
     from clinical.reading.candidate import Candidate
 
 
-def without_general(found: Sequence[Candidate], catalog: Catalog) -> list[Candidate]:
-    """The candidates without those that a shown one beside them makes general."""
+class Compared(NamedTuple):
+    """The candidates that are left, best first, none twice; the codes that say less than others of the text; and the
+    code that took the place of each code whose kind the text tells elsewhere."""
+
+    codes: list[Candidate]
+    general: frozenset[str]
+    instead: Mapping[str, str]
+
+
+def compared(found: Sequence[Candidate], catalog: Catalog) -> Compared:
+    """The candidates (best first) as they are beside each other; of low ones nothing is told, and they stay."""
+    if sum(one.confidence != "low" for one in found) < 2:
+        return Compared(list(found), frozenset(), {})
+    instead = _instead(found, catalog)
+    sharper = _once([replace(one, code=instead.get(one.code, one.code)) for one in found]) if instead else found
+    shown = [(one, catalog.codes[catalog.number(one.code)]) for one in sharper if one.confidence != "low"]
+    general = {one[0].code for one in shown if any(_is_general(one, other, catalog) for other in shown)}
+    return Compared([one for one in sharper if one.code not in general], frozenset(general), instead)
+
+
+def _instead(found: Sequence[Candidate], catalog: Catalog) -> dict[str, str]:
+    """For each shown code of a category that leaves the kind of a disease open, the code of the one kind that the text
+    states elsewhere which says the same of it; nothing where the text states several kinds."""
     shown = [(one, catalog.codes[catalog.number(one.code)]) for one in found if one.confidence != "low"]
-    if len(shown) < 2:
-        return list(found)
-    vague = [own for own in shown if ends_unspecified(own[1].title) or is_catch_all(own[1].title)]
-    exact = [own for own in shown if own not in vague]
-    general = {own[0].code for own in vague if any(_is_general(own, other) for other in exact)}
-    return [one for one in found if one.code not in general]
+    instead = {}
+    for one, code in shown:
+        kinds = {
+            category(other.code) for own, other in shown if own.claim == "present" and _says_kind(code, other, catalog)
+        }
+        if len(kinds) == 1:
+            same = catalog.get(kinds.pop() + one.code.removeprefix(category(one.code)))
+            if same is not None and same.title.partition(": ")[2] == code.title.partition(": ")[2]:
+                instead[one.code] = same.code
+    return instead
+
+
+def _once(found: Sequence[Candidate]) -> list[Candidate]:
+    """The best candidate of each code."""
+    return list({one.code: one for one in reversed(found)}.values())[::-1]
 
 
 _Shown = tuple["Candidate", "Code"]
 
 
-def _is_general(one: _Shown, other: _Shown) -> bool:
-    """True for a vague code beside an exact one: F32.9 beside F32.1, F99 beside any other of its chapter; of two places
-    of the text I50.9 beside I50.12 too, but no injury, for those of one category are injuries of different parts."""
+def _is_general(one: _Shown, other: _Shown, catalog: Catalog) -> bool:
+    """True for a code that says less than another one: F32.9 beside F32.1, F99 beside any other of its chapter, L25.9
+    beside L23.0; of two places of the text I50.9 beside I50.12 too, but no injury, for those of one category are
+    injuries of different parts."""
     (general, code), (specific, more) = one, other
     if is_catch_all(code.title):
-        return code.chapter == more.chapter
+        return code.chapter == more.chapter and not is_catch_all(more.title)
+    if _says_kind(code, more, catalog):
+        return True
     apart = general.end <= specific.start or specific.end <= general.start
-    return code.parent == more.parent or (
+    related = code.parent == more.parent or (
         apart and code.code not in INJURIES and category(code.code) == category(more.code)
     )
+    return related and says_less(code.title, more.title)
+
+
+def _says_kind(code: Code, other: Code, catalog: Catalog) -> bool:
+    """True if another category of the same group says the kind of the disease that this code's category leaves open
+    ("Diabetes mellitus, Typ 2" beside "Nicht näher bezeichneter Diabetes mellitus")."""
+    own, another = category(code.code), category(other.code)
+    if own == another or code.block != other.block:
+        return False
+    vague = named_vaguely(catalog.codes[catalog.number(own)].title)
+    return vague is not None and vague in catalog.codes[catalog.number(another)].title

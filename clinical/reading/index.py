@@ -11,7 +11,7 @@ word), and `manifest.json`, written last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +30,7 @@ from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
 from clinical.reading.claim_stage import ClaimStage, TextSpans
 from clinical.reading.confidence import Confidence, columns
 from clinical.reading.experience import Experience
-from clinical.reading.general import without_general
+from clinical.reading.general import compared
 from clinical.reading.gestation import Gestation
 from clinical.reading.kinds import CodeKinds
 from clinical.reading.reader import MentionReader
@@ -187,17 +187,16 @@ class SearchIndex:
         found = [
             self._candidate((parts[n], claims[n]), code, chance, text, level) for level, text, n, code, chance in rows
         ]
-        telling = without_general(found, self.catalog)
+        beside = compared(found, self.catalog)
         codes = sorted(
-            telling,
+            beside.codes,
             key=lambda one: (
                 BANDS[one.confidence],
                 *((one.claim == "family", one.start) if one.confidence != "low" else ()),
             ),
         )
-        general = frozenset(one.code for one in found) - {one.code for one in telling}
-        mentions = self._mentioned(draft, chosen, hits, bounds) if limit is None else ()
-        return Understood(tuple(codes), mentions, draft.reading, general)
+        mentions = self._mentioned(draft, chosen, hits, bounds, beside.instead) if limit is None else ()
+        return Understood(tuple(codes), mentions, draft.reading, beside.general)
 
     def _chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
         """The numbers of the spans that explain the text, and their hits in the order that the text as a whole says."""
@@ -206,28 +205,42 @@ class SearchIndex:
         return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
 
     def _mentioned(
-        self, draft: TextSpans, chosen: Sequence[int], hits: Hits, bounds: TextThresholds
+        self,
+        draft: TextSpans,
+        chosen: Sequence[int],
+        hits: Hits,
+        bounds: TextThresholds,
+        instead: Mapping[str, str],
     ) -> tuple[Mentioned, ...]:
-        """The mentions of the chosen spans. `hits`: the rows of each span lie together."""
+        """The mentions of the chosen spans. `hits`: the rows of each span lie together; `instead`: codes in whose place
+        others are."""
         shown, starts = _are_shown(hits.probability, bounds), run_starts(hits.part)
         runs = pairwise([*starts.tolist(), len(hits.part)])
         rows = {part: slice(*run) for part, run in zip(hits.part[starts].tolist(), runs, strict=True)}
         return tuple(
-            self._mention(draft, number, hits.at(own), shown[own])
+            self._mention(draft, number, hits.at(own), shown[own], instead)
             for number in chosen
             for own in (rows.get(number, slice(0, 0)),)
         )
 
-    def _mention(self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_]) -> Mentioned:
+    def _mention(
+        self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_], instead: Mapping[str, str]
+    ) -> Mentioned:
         """The mention of a chosen span with its `own` hits; what the catalog has word for word is one, however it is
         marked."""
         span, claim = draft.spans[number], draft.assertions[number]
-        codes = tuple(self.catalog.codes[code].code for code in own.code[shown].tolist())
+        codes = [self.catalog.codes[code].code for code in own.code[shown].tolist()]
         spelled = folded_words(span.part.text, draft.reading.folds)
         verbatim = self.wordings.any_has_words(own.wording, spelled)
         best = float(own.probability.max(initial=0))
         return Mentioned(
-            span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
+            span.part.start,
+            span.part.end,
+            claim,
+            1.0 if verbatim else span.chance,
+            tuple(dict.fromkeys(instead.get(code, code) for code in codes)),
+            best,
+            draft.claims[number],
         )
 
     def ranked(self, query: str) -> tuple[TextSpans, Hits]:
