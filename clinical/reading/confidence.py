@@ -224,7 +224,10 @@ class Confidence:
             shown = np.where(begun, self.begun.probabilities(rows), shown)
         of = np.repeat(np.arange(len(first)), lengths(first, len(hits.part)))
         top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
-        return hits._replace(probability=np.minimum(hits.probability / top[of], 1) * shown[of])
+        served = np.minimum(hits.probability / top[of], 1) * shown[of]
+        rival = np.where(plain, np.float32(1), 1 - shown)[of]
+        rival[first] = 1
+        return hits._replace(probability=np.minimum(served, rival))
 
     def save(self, path: Path) -> None:
         """Write one JSON object."""
