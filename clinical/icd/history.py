@@ -22,16 +22,28 @@ from clinical.icd.groups import (
     CategoryRange,
 )
 from clinical.icd.spelling import category
+from clinical.icd.titles import leaves_open
 
 NONE: Final = -1
 """Marks a disease for which the classification has no such code."""
 _RANGE: Final = re.compile(r"\b([A-Z]\d\d)(?:\.[-\d]*)?!?(?:-([A-Z]\d\d))?")
+_OLD: Final = re.compile(r"Alte[rs]? \w+")
 _CLASSIFIED: Final = "klassifizierbar unter"
 
 
 def personal_history_codes(catalog: Catalog) -> list[int]:
-    """Of each code of the catalog the number of the code for it in the patient's own history, or NONE."""
-    return _history_codes(catalog, PERSONAL_HISTORY, {})
+    """Of each code of the catalog the number of the code for it in the patient's own history, or NONE; for a disease
+    that has an old form ("Akuter Myokardinfarkt", "Alter Myokardinfarkt") the code of that, of no stated detail."""
+    found = _history_codes(catalog, PERSONAL_HISTORY, {})
+    for old in (code for code in catalog if not code.terminal and _OLD.fullmatch(code.title)):
+        disease = old.title.partition(" ")[2]
+        target = next((leaf for leaf in catalog.leaves(old.code) if leaves_open(leaf.title)), None)
+        held = {code.code for code in catalog if code.parent is None and re.fullmatch(rf"\w+ {disease}", code.title)}
+        if target is not None:
+            own = (number for number, code in enumerate(catalog) if category(code.code) in held)
+            for number in own:
+                found[number] = catalog.number(target.code)
+    return found
 
 
 def family_history_codes(catalog: Catalog) -> list[int]:

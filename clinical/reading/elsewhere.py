@@ -46,10 +46,10 @@ class Elsewhere:
 
     def with_past(self, found: Hits, diseases: Hits) -> Hits:
         """The codes found for what is over, and those that its disease has there. Where the catalog words the past of
-        this very disease ("alter Myokardinfarkt"), the general code is so much less probable."""
+        this very disease ("alter Myokardinfarkt"), another code is so much less probable."""
         general = self.moved(diseases, self.past)
         if not len(general.part):
             return found
-        own = np.zeros(int(max(general.part.max(), found.part.max(initial=0))) + 1, dtype=np.float32)
-        np.maximum.at(own, found.part, found.probability)
-        return merged_by_part(joined([found, general.weighed(1 - own[general.part])]))
+        rivals = (general.part[:, None] == found.part) & (general.code[:, None] != found.code)
+        own = (rivals * found.probability).max(axis=1, initial=0).astype(np.float32)
+        return merged_by_part(joined([found, general.weighed(1 - own)]))

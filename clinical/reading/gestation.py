@@ -24,7 +24,16 @@ _COMPLETED: Final = re.compile(
 _BEGUN: Final = re.compile(
     rf"(?<!\+)(?<!\+ )\b(\d{{1,2}})\s*\.\s*{_WEEK}\b|\b{_WEEK}\s*:?\s*(\d{{1,2}})\b(?!\s*\+)", re.I
 )
-_OF_THE_CHILD: Final = re.compile(r"\b(?:früh|neu)gebor|\bgeboren\b|\bgeburtsgewicht\b", re.I)
+_OF_THE_CHILD: Final = re.compile(r"(?:früh|neu)gebor|\bgeboren\b|\bgeburtsgewicht\b|\bfrühchen\b", re.I)
+_NOT_NOW: Final = re.compile(
+    r"(?:\b(?:ab|bis|seit|plan|geplant\w*)(?: (?:zur?|in|der))*|(?:geburt|abort|abortion|fruchttod|verlust|sectio|FG)"
+    r"(?: (?:in|mit|der|bei))*|\b(?:schwester|tochter|freundin|nachbarin|mutter)\b[^.;\n]{0,25})\s*$",
+    re.I,
+)
+"""What stands before a week that is none of a pregnancy as it is now: from when or until when something is done, a birth
+or a loss in that week, somebody else who is pregnant."""
+BEFORE: Final = 40
+"""Code points before a week in which this is looked for."""
 _RANGE: Final = re.compile(r"(\d+)\.?(?: Woche)? bis (\d+) vollendete")
 _LESS: Final = re.compile(r"Weniger als (\d+) vollendete")
 _MORE: Final = re.compile(r"Mehr als (\d+) vollendete")
@@ -64,13 +73,15 @@ class Gestation:
 
 
 def stated_weeks(text: str) -> list[StatedWeeks]:
-    """Completed weeks of pregnancy in `text`; none where it is about a child that was born in that week."""
+    """Completed weeks of pregnancy in `text`; none where it is about a child that was born in that week, about
+    another time or somebody else."""
     small = text.casefold()
     if not any(sign in small for sign in _SIGNS) or _OF_THE_CHILD.search(text):
         return []
     found = [StatedWeeks(int(match[1] or match[2]), *match.span()) for match in _COMPLETED.finditer(text)]
     found += [StatedWeeks(int(match[1] or match[2]) - 1, *match.span()) for match in _BEGUN.finditer(text)]
-    return sorted((stated for stated in found if 0 <= stated.weeks <= LONGEST), key=lambda stated: stated.start)
+    now = (one for one in found if not _NOT_NOW.search(text, max(0, one.start - BEFORE), one.start))
+    return sorted((stated for stated in now if 0 <= stated.weeks <= LONGEST), key=lambda stated: stated.start)
 
 
 def _weeks_of(title: str) -> range:

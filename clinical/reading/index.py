@@ -29,6 +29,7 @@ from clinical.loaded import loading
 from clinical.reading.candidate import Candidate, Level, Mentioned, Understood
 from clinical.reading.claim_stage import ClaimStage, TextSpans
 from clinical.reading.confidence import Confidence, columns
+from clinical.reading.elapsed import Elapsed
 from clinical.reading.experience import Experience
 from clinical.reading.general import compared
 from clinical.reading.gestation import Gestation
@@ -115,7 +116,7 @@ class SearchIndex:
         self.confidence, self.tagger, self.answers = confidence, tagger, answers
         self._scorer = Scorer(wordings, self.traits, ranker, encoder, answers)
         self.kinds = CodeKinds(catalog, None if suggester is None else suggester.tables.commonness)
-        self.gestation = Gestation.of(catalog)
+        self.gestation, self._elapsed = Gestation.of(catalog), Elapsed.of(catalog)
         self.typos = typos or Typos.of(list(wordings.vocabulary))
         shortened = Shortened(wordings)
         self._stage = ClaimStage(catalog, wordings, claims_of)
@@ -199,8 +200,10 @@ class SearchIndex:
         return Understood(tuple(codes), mentions, draft.reading, beside.general)
 
     def _chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
-        """The numbers of the spans that explain the text, and their hits in the order that the text as a whole says."""
+        """The numbers of the spans that explain the text, and their hits in the order that the text as a whole says, by
+        the time since where it tells that."""
         chosen, hits = self.reader.chosen(draft, hits)
+        hits = self._elapsed.dated(draft, hits)
         reranker = None if self.confidence is None else self.confidence.reranker
         return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
 
