@@ -18,6 +18,7 @@ from clinical.icd.groups import (
     DISABLING,
     DISABLING_IN_FAMILY,
     FAMILY_HISTORY,
+    HEALTH_FACTORS,
     PERSONAL_HISTORY,
     CategoryRange,
 )
@@ -27,23 +28,32 @@ from clinical.icd.titles import leaves_open
 NONE: Final = -1
 """Marks a disease for which the classification has no such code."""
 _RANGE: Final = re.compile(r"\b([A-Z]\d\d)(?:\.[-\d]*)?!?(?:-([A-Z]\d\d))?")
-_OLD: Final = re.compile(r"Alte[rs]? \w+")
+_OLD: Final = "Alter "
+_IN_THE_PAST: Final = " in der Eigenanamnese"
 _CLASSIFIED: Final = "klassifizierbar unter"
 
 
 def personal_history_codes(catalog: Catalog) -> list[int]:
-    """Of each code of the catalog the number of the code for it in the patient's own history, or NONE; for a disease
-    that has an old form ("Akuter Myokardinfarkt", "Alter Myokardinfarkt") the code of that, of no stated detail."""
+    """Of each code of the catalog the number of the code for it in the patient's own history, or NONE. A disease that
+    the classification has once more as an old one ("Alter Myokardinfarkt", "COVID-19 in der Eigenanamnese") has the
+    code of that which leaves its details open."""
     found = _history_codes(catalog, PERSONAL_HISTORY, {})
-    for old in (code for code in catalog if not code.terminal and _OLD.fullmatch(code.title)):
-        disease = old.title.partition(" ")[2]
-        target = next((leaf for leaf in catalog.leaves(old.code) if leaves_open(leaf.title)), None)
-        held = {code.code for code in catalog if code.parent is None and re.fullmatch(rf"\w+ {disease}", code.title)}
-        if target is not None:
-            own = (number for number, code in enumerate(catalog) if category(code.code) in held)
-            for number in own:
-                found[number] = catalog.number(target.code)
+    for old in catalog:
+        named = old.title.startswith(_OLD) or old.title.endswith(_IN_THE_PAST)
+        if named and not old.terminal and old.code not in HEALTH_FACTORS:
+            target = next((leaf for leaf in catalog.leaves(old.code) if leaves_open(leaf.title)), None)
+            held = [code.code for code in catalog if target and _is_of(old, code)]
+            for number, code in enumerate(catalog if target and held else ()):
+                if target and code.code.startswith(tuple(held)):
+                    found[number] = catalog.number(target.code)
     return found
+
+
+def _is_of(old: Code, code: Code) -> bool:
+    """True for a category or code of the disease that another one names as an old one."""
+    if old.title.endswith(_IN_THE_PAST):
+        return code.title.startswith(f"{old.title.removesuffix(_IN_THE_PAST)}, ")
+    return code.parent is None and code.title.partition(" ")[2] == old.title.removeprefix(_OLD)
 
 
 def family_history_codes(catalog: Catalog) -> list[int]:
