@@ -1,4 +1,4 @@
-"""How long ago something was, where the classification asks for it: an old infarction, I25.2-, by the time since.
+"""The code of the time since, where the classification asks for it: of an old infarction, I25.2-.
 
 "Z. n. NSTEMI vor 6 Wochen", "2014 Hinterwandinfarkt": no wording holds the times that texts hold. A year counts from
 the year of the catalog, so that the same text has the same codes every day: what was two years before its year is over
@@ -19,9 +19,10 @@ from clinical.search import Hits
 
 _DAYS: Final = {"tag": 1, "woche": 7, "monat": 30.4, "jahr": 365}
 """Days of a unit, by its singular."""
-_NUMBERS: Final = dict(
-    zip("ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), range(1, 13), strict=True)
-)
+_NUMBERS: Final = {
+    "ein": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
+    "elf": 11, "zwölf": 12,
+}  # fmt: skip
 _UNIT: Final = r"(tag|woche|monat|jahr)[a-z]*"
 _LONG: Final = re.compile(rf"(\d+) {_UNIT} (?:bis unter (\d+) {_UNIT}|und länger) zurückliegend", re.I)
 _AGO: Final = rf"(?:(\d+|{'|'.join(_NUMBERS)})(?:e[nmr]?)?\s+)?{_UNIT}"
@@ -34,8 +35,8 @@ REACH: Final = 50
 """Code points before and behind a mention within which its time is looked for."""
 
 
-class Since(NamedTuple):
-    """The number of a code in the catalog, and from how many days on it stands for what is that long ago."""
+class LongAgo(NamedTuple):
+    """Number of a code in the catalog, and from how many days on it stands for something that long ago."""
 
     days: float
     code: int
@@ -45,16 +46,16 @@ class Elapsed:
     """The codes that say how long ago something was, longest ago first, by the number of each code of their parent;
     read off the catalog's own titles. `year`: of the catalog; None where it has none."""
 
-    def __init__(self, families: Mapping[int, Sequence[Since]], year: int | None) -> None:
+    def __init__(self, families: Mapping[int, Sequence[LongAgo]], year: int | None) -> None:
         self._families, self._year = families, year
 
     @classmethod
     def of(cls, catalog: Catalog) -> Self:
         """From titles such as `4 Monate bis unter 1 Jahr zurückliegend`, whatever their codes."""
-        families: dict[str, list[Since]] = {}
+        families: dict[str, list[LongAgo]] = {}
         for number, code in enumerate(catalog.codes):
             if code.parent and "zurückliegend" in code.title and (told := _LONG.search(code.title)):
-                families.setdefault(code.parent, []).append(Since(int(told[1]) * _DAYS[told[2].lower()], number))
+                families.setdefault(code.parent, []).append(LongAgo(int(told[1]) * _DAYS[told[2].lower()], number))
         by_code = {
             catalog.number(child.code): sorted(since, reverse=True)
             for parent, since in families.items()

@@ -26,12 +26,13 @@ _BEGUN: Final = re.compile(
 )
 _OF_THE_CHILD: Final = re.compile(r"(?:früh|neu)gebor|\bgeboren\b|\bgeburtsgewicht\b|\bfrühchen\b", re.I)
 _NOT_NOW: Final = re.compile(
-    r"(?:\b(?:ab|bis|seit|plan|geplant\w*)(?: (?:zur?|in|der))*|(?:geburt|abort|abortion|fruchttod|verlust|sectio|FG)"
-    r"(?: (?:in|mit|der|bei))*|\b(?:schwester|tochter|freundin|nachbarin|mutter)\b[^.;\n]{0,25})\s*$",
-    re.I,
+    r"(?:\b(?:ab|bis|seit|plan|geplant\w*)(?: (?:zur?|in|der))*"
+    r"|(?:geburt|abort|abortion|fruchttod|verlust|sectio|\bFG)(?: (?:in|mit|bei|der))*"
+    r"|\b(?:schwester|tochter|freundin|nachbarin|mutter)\b[^.;\n]{0,25})\s*$",
+    re.IGNORECASE,
 )
-"""What stands before a week that is none of a pregnancy as it is now: from when or until when something is done, a birth
-or a loss in that week, somebody else who is pregnant."""
+"""The end of a text before a week that is none of a pregnancy as it is now: from when or until when something is done,
+a birth or a loss in that week, somebody else who is pregnant."""
 BEFORE: Final = 40
 """Code points before a week in which this is looked for."""
 _RANGE: Final = re.compile(r"(\d+)\.?(?: Woche)? bis (\d+) vollendete")

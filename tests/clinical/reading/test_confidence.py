@@ -48,6 +48,21 @@ def blank(bias: float) -> ConfidenceNetwork:
     return ConfidenceNetwork(np.zeros((len(COLUMNS), 2)), np.zeros(2), np.zeros(2), bias)
 
 
+def test_codes_of_one_mention_exclude_each_other():
+    """A second code is as likely as the first is not; of a wording by itself it is a proposal, and stays."""
+    first, columns = np.array([0, 2]), rows()
+    served = Confidence(blank(2.0), BOUNDS).served(
+        hits()._replace(probability=np.ones(3, dtype=np.float32)), first, columns
+    )
+    assert served.probability[1] == pytest.approx(1 - served.probability[0])
+    assert min(served.probability[[0, 2]]) > 0.85
+    columns[:, COLUMNS.index("plain")] = columns[:, COLUMNS.index("verbatim")] = 1
+    served = Confidence(blank(2.0), BOUNDS).served(
+        hits()._replace(probability=np.ones(3, dtype=np.float32)), first, columns
+    )
+    assert served.probability[1] == pytest.approx(served.probability[0])
+
+
 def test_the_first_code_gets_the_new_probability_and_the_others_stay_in_proportion():
     sure = Confidence(blank(0.0), BOUNDS)
     served = sure.served(hits(), np.array([0, 2]), rows())
@@ -58,7 +73,7 @@ def test_no_code_of_a_text_is_surer_than_the_claim_under_which_it_is_given():
     told = rows()
     told[:, COLUMNS.index("doubt")] = 0.1, 0.7
     served = Confidence(blank(9.0), BOUNDS).served(hits(), np.array([0, 2]), told)
-    np.testing.assert_allclose(served.probability, [0.9, 0.225, 0.3], atol=1e-6)
+    np.testing.assert_allclose(served.probability, [0.9, 0.1, 0.3], atol=1e-6)
 
 
 def test_what_a_short_text_finds_as_a_whole_is_not_made_surer():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clinical.claims import Claim, ClaimReader, Reading, claims_by_triggers
 from clinical.icd import Catalog
-from clinical.reading.general import without_general
+from clinical.reading.general import compared
 from clinical.reading.index import Candidate, SearchIndex
 from clinical.reading.rewriting import Spot
 from clinical.reading.titles import ChapterTitles
@@ -203,7 +203,47 @@ def test_a_general_code_goes_beside_a_specific_one_of_the_same_parent(index: Sea
         at(text, "F32.9", "Depression"),
         at(text, "I10.90", "Hypertonie"),
     ]
-    assert [one.code for one in without_general(found, index.catalog)] == ["F32.1", "I10.90"]
+    told = compared(found, index.catalog)
+    assert [one.code for one in told.codes] == ["F32.1", "I10.90"]
+    assert (told.general, told.instead) == ({"F32.9"}, {})
+
+
+@pytest.mark.parametrize(
+    ("shown", "left"),
+    [
+        (("E14.30", "E11.90"), ["E11.30"]),  # of which kind, the other one says; it has complications, then
+        (("E11.90", "E14.90"), ["E11.90"]),
+        (("E14.91", "E10.90"), ["E10.91"]),
+        (("E14.30", "E10.90", "E11.90"), ["E10.90", "E11.90"]),  # of two kinds none is taken
+        (("E11.74", "E11.90"), ["E11.74"]),
+        (("E11.91", "E11.90"), ["E11.91"]),
+        (("I25.19", "I25.12"), ["I25.12"]),
+        (("I10.90", "I10.91"), ["I10.91"]),
+        (("I50.19", "I50.00"), ["I50.19", "I50.00"]),  # of the other half of the heart
+        (("E10.11", "E11.11"), ["E10.11", "E11.11"]),
+    ],
+)
+def test_codes_beside_each_other_say_the_kind_and_what_says_less(index: SearchIndex, shown, left):
+    text = "a b c"
+    found = [at(text, code, words) for code, words in zip(shown, text.split(), strict=False)]
+    assert [one.code for one in compared(found, index.catalog).codes] == left
+
+
+def test_a_kind_that_is_denied_a_suspicion_or_low_is_not_told(index: SearchIndex):
+    text = "Retinopathie, Typ 2"
+    retina = at(text, "E14.30", "Retinopathie")
+    for other in (
+        replace(at(text, "E11.90", "Typ 2"), claim="suspected"),
+        replace(at(text, "E11.90", "Typ 2"), confidence="low"),
+    ):
+        assert compared([retina, other], index.catalog).instead == {}
+
+
+def test_the_mention_has_the_code_of_the_kind_that_the_text_tells(index: SearchIndex):
+    found = index.read("Diagnosen: Diabetes mellitus Typ 2. Diabetische Retinopathie.")
+    assert [code.code for code in found.codes] == ["E11.30"]
+    assert [one.codes for one in found.mentions if one.codes] == [("E11.90",), ("E11.30",)]
+    assert found.general == {"E11.90"}
 
 
 def at(text: str, code: str, words: str) -> Candidate:

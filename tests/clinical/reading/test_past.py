@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from clinical.claims import Reading
-from clinical.icd import NONE, Catalog, Code, Note
+from clinical.icd import NONE, Catalog, Code, Note, personal_history_codes
+from clinical.reading.claim_stage import TextSpans
+from clinical.reading.elapsed import Elapsed
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.gestation import Gestation, stated_weeks
 from clinical.reading.index import SearchIndex
+from clinical.reading.lattice import CandidateSpan
 from clinical.reading.past import says_past, with_sign
 from clinical.search.hits import Hits
 from clinical.search.terms import Wordings
+from clinical.text import Part
 from tests.fakes import HashEncoder
 
 
@@ -125,6 +129,12 @@ def catalog(index) -> Catalog:
         ("99. SSW", []),
         ("39 Wochen", []),
         ("Frühgeborenes der 32. SSW", []),
+        ("Zwillingsfrühgeborenes, 29+4 SSW", []),
+        ("Z. n. Frühgeburt 28+2 SSW", []),
+        ("Abort in der 8. SSW", []),
+        ("ASS ab 12. SSW", []),
+        ("seit der 16. SSW keine Anfälle", []),
+        ("Mutter schwanger, 14. SSW", []),
         ("", []),
     ],
 )
@@ -210,3 +220,46 @@ def test_diseases_of_one_code_add_up_and_others_are_left_out(elsewhere):
 def test_the_general_code_gives_way_to_what_the_catalog_words_itself(elsewhere):
     found = elsewhere.with_past(hits((0, "I25", 0.9)), hits((0, "I21", 0.8), (1, "I21", 0.8)))
     assert shown(found) == {(0, "I25"): 0.9, (0, "Z86"): 0.08, (1, "Z86"): 0.8}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Z. n. NSTEMI vor 6 Wochen", "I25.20"),
+        ("fünf Monate nach Myokardinfarkt", "I25.21"),
+        ("Z. n. Myokardinfarkt 2014", "I25.22"),
+        ("2003 Myokardinfarkt", "I25.22"),
+        ("Z. n. Myokardinfarkt 05/2019 mit Stent", "I25.22"),
+        ("Z. n. Myokardinfarkt im Jahr 2016", "I25.22"),
+        ("Z. n. Myokardinfarkt vor Jahren", "I25.22"),
+        ("Z. n. Myokardinfarkt 2025", "I25.29"),  # of the year before the catalog's, the year does not tell
+        ("Z. n. Myokardinfarkt. Stent 2014", "I25.29"),
+        ("Z. n. Myokardinfarkt vor 3 Tagen", "I25.29"),  # not old yet
+        ("Z. n. Myokardinfarkt 2014\nGicht", "I25.22"),
+        ("Z. n. Myokardinfarkt\n2014 Gicht", "I25.29"),
+    ],
+)
+def test_an_old_infarction_has_the_code_of_the_time_since(index: SearchIndex, text: str, code: str):
+    at = text.index("Myokardinfarkt") if "Myo" in text else text.index("NSTEMI")
+    words = text[at:].split()[0].rstrip(".,")
+    draft = TextSpans(Reading.of(text), (CandidateSpan(Part(words, at, at + len(words)), 1, 1.0),), (), (), False)
+    number, share = index.catalog.number("I25.29"), np.ones(1, dtype=np.float32)
+    hits = Hits(np.zeros(1, dtype=np.int64), np.array([number]), share, share, np.zeros(1, dtype=np.int64))
+    dated = Elapsed.of(index.catalog).dated(draft, hits)
+    assert index.catalog.codes[int(dated.code[0])].code == code
+
+
+def test_only_codes_by_the_time_since_are_dated(index: SearchIndex):
+    text = "Z. n. Apoplex 2014"
+    draft = TextSpans(Reading.of(text), (CandidateSpan(Part("Apoplex", 6, 13), 1, 1.0),), (), (), False)
+    number, share = index.catalog.number("Z86.7"), np.ones(1, dtype=np.float32)
+    hits = Hits(np.zeros(1, dtype=np.int64), np.array([number]), share, share, np.zeros(1, dtype=np.int64))
+    assert Elapsed.of(index.catalog).dated(draft, hits) is hits
+
+
+def test_a_disease_that_the_catalog_has_as_an_old_one_has_that_code(index: SearchIndex):
+    catalog, past = index.catalog, personal_history_codes(index.catalog)
+    old = catalog.number("I25.29")
+    held = {code.code for number, code in enumerate(catalog) if past[number] == old}
+    assert {"I21", "I21.0", "I21.40", "I21.9"} <= held
+    assert not held & {"I25.29", "I25.22", "I20.0", "I50.9"}
