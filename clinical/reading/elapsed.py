@@ -66,6 +66,8 @@ class Elapsed:
     def dated(self, draft: TextSpans, hits: Hits) -> Hits:
         """The hits, each code of such a family by the time that the text tells beside its mention, where it does."""
         codes = hits.code.tolist()
+        if self._families.keys().isdisjoint(codes):
+            return hits
         rows = [row for row, code in enumerate(codes) if code in self._families]
         for row in rows:
             part = draft.spans[int(hits.part[row])].part
@@ -73,7 +75,7 @@ class Elapsed:
             if days is not None:
                 since = self._families[codes[row]]
                 codes[row] = next((one.code for one in since if one.days <= days), codes[row])
-        return hits._replace(code=np.array(codes, dtype=np.int64)) if rows else hits
+        return hits._replace(code=np.array(codes, dtype=np.int64))
 
     def _days(self, text: str, start: int, end: int) -> float | None:
         """At least how many days ago the mention's event was, by the time in it or next to it; None: not told."""

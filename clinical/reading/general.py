@@ -68,8 +68,10 @@ def _is_general(one: _Shown, other: _Shown, catalog: Catalog) -> bool:
     beside L23.0; of two places of the text I50.9 beside I50.12 too, but no injury, for those of one category are
     injuries of different parts."""
     (general, code), (specific, more) = one, other
+    if code.chapter != more.chapter:
+        return False
     if is_catch_all(code.title):
-        return code.chapter == more.chapter and not is_catch_all(more.title)
+        return not is_catch_all(more.title)
     if _says_kind(code, more, catalog):
         return True
     apart = general.end <= specific.start or specific.end <= general.start
@@ -82,8 +84,7 @@ def _is_general(one: _Shown, other: _Shown, catalog: Catalog) -> bool:
 def _says_kind(code: Code, other: Code, catalog: Catalog) -> bool:
     """True if another category of the same group says the kind of the disease that this code's category leaves open
     ("Diabetes mellitus, Typ 2" beside "Nicht näher bezeichneter Diabetes mellitus")."""
-    own, another = category(code.code), category(other.code)
-    if own == another or code.block != other.block:
+    if code.block != other.block or (own := category(code.code)) == (another := category(other.code)):
         return False
     vague = named_vaguely(catalog.codes[catalog.number(own)].title)
     return vague is not None and vague in catalog.codes[catalog.number(another)].title
