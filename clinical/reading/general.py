@@ -29,13 +29,14 @@ class Compared(NamedTuple):
 
 
 def compared(found: Sequence[Candidate], catalog: Catalog) -> Compared:
-    """The candidates (best first) as they are beside each other; of low ones nothing is told, and they stay."""
+    """The candidates (best first) as they are beside each other; only what is stated and shown tells something."""
     if sum(one.confidence != "low" for one in found) < 2:
         return Compared(list(found), frozenset(), {})
     instead = _instead(found, catalog)
     sharper = _once([replace(one, code=instead.get(one.code, one.code)) for one in found]) if instead else found
     shown = [(one, catalog.codes[catalog.number(one.code)]) for one in sharper if one.confidence != "low"]
-    general = {one[0].code for one in shown if any(_is_general(one, other, catalog) for other in shown)}
+    stated = [own for own in shown if own[0].claim == "present"]
+    general = {one[0].code for one in shown if any(_is_general(one, other, catalog) for other in stated)}
     return Compared([one for one in sharper if one.code not in general], frozenset(general), instead)
 
 
