@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# pip compiles what it installs on one core, compileall on all of them and without the tests of others.
-COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip)/' $(VENV)/lib >/dev/null || true
+# pip compiles what it installs on one core, compileall on all of them and without the tests of others; with what our own
+# servers load, which may not be allowed to write it (systemd's units).
+COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip)/' $(VENV)/lib bentos clinical webapp >/dev/null || true
 # Processes of the suite: most of its time is waiting for servers, browsers and file systems.
 WORKERS ?= 2
 VLLM := $(or $(BEFUND_VLLM_VENV),.venv-vllm)

@@ -24,6 +24,8 @@ COPY --from=build /opt/befund /opt/befund
 WORKDIR /app
 COPY --from=build /build/clinical clinical
 COPY bentos bentos
+# The server writes nothing here, and would compile it at each start, in each process.
+RUN /opt/befund/bin/python -m compileall -q --invalidation-mode unchecked-hash bentos clinical
 ENV PATH=/opt/befund/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 BENTOML_DO_NOT_TRACK=True \
     BENTOML_HOME=/tmp/bentoml \
     BEFUND_ENV=production BEFUND_API_HOST=0.0.0.0 BEFUND_VAR=/var/lib/befund BEFUND_CATALOG=/var/lib/befund/catalog

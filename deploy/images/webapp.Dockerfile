@@ -19,6 +19,8 @@ COPY --from=build /opt/befund /opt/befund
 WORKDIR /app
 COPY clinical clinical
 COPY webapp webapp
+# The server writes nothing here, and would compile it at each start, in each process.
+RUN /opt/befund/bin/python -m compileall -q --invalidation-mode unchecked-hash clinical webapp
 ENV PATH=/opt/befund/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     BEFUND_ENV=production BEFUND_WEB_HOST=0.0.0.0 BEFUND_WEB_PIN=off BEFUND_VAR=/var/lib/befund \
     BEFUND_STORAGE=file:///var/lib/befund/files

@@ -213,6 +213,8 @@ def test_an_image_installs_pinned_wheels_alone_and_copies_nothing_that_is_not_th
     asked = done.stdout.splitlines()
     assert set(PROJECT["project"]["optional-dependencies"][extra]) <= set(asked)
     assert {_canonical(requirement) for requirement in asked} <= set(_pins())
+    compiled = re.search(r"compileall .*-hash (.+)$", last, re.MULTILINE)[1].split()
+    assert set(compiled) == set(re.findall(r"^COPY .+ ([a-z]+)$", last, re.MULTILINE))
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", recipe, re.MULTILINE)
     allowed = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     for name in " ".join(copied).split():
