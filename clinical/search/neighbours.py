@@ -28,7 +28,6 @@ FLAT_MOST, HNSW_MOST = 10_000, 500_000
 LINKS, BUILD_DEPTH, SEARCH_DEPTH = 24, 100, 200
 """HNSW: neighbours of a node, candidates while building and while searching."""
 LINK_BOUNDS: Final = {
-    "neighbours": Bound("int32", ("links",), low=-1, high="N"),
     "offsets": Bound("int64", ("N+1",), starts="links"),
     "levels": Bound("int32", ("N",), low=1, high="steps"),
     "before": Bound("int32", ("steps",), ascending=True),
@@ -132,10 +131,12 @@ def _check_lists(name: str, index: Any, wordings: int) -> None:
 
 def _check_links(name: str, links: Any, wordings: int) -> None:
     """Every link leads to a wording that has links at its level, and every run of links lies within them."""
-    neighbours, offsets = _aligned(links.neighbors), _aligned(links.offsets)
+    neighbours, offsets = _mapped(links.neighbors), _aligned(links.offsets)
     levels, before = faiss.vector_to_array(links.levels), faiss.vector_to_array(links.cum_nneighbor_per_level)
-    arrays = {"neighbours": neighbours, "offsets": offsets.view(np.int64), "levels": levels, "before": before}
-    check(name, arrays, LINK_BOUNDS, ArraySizes({"N": wordings}))
+    arrays = {"offsets": offsets.view(np.int64), "levels": levels, "before": before}
+    check(name, arrays, LINK_BOUNDS, ArraySizes({"N": wordings, "links": len(neighbours)}))
+    right = neighbours.size > 0 and neighbours.min() >= -1 and neighbours.max() < wordings
+    require(right, f"a link of {name} leads nowhere", f"numbers below {wordings}, or -1 for none")
     right = before[0] == 0 and levels.max() < len(before) and (np.diff(arrays["offsets"]) == before[levels]).all()
     require(right, f"the links of {name} have no place", "as many for each wording as its levels have")
     right = 0 <= links.entry_point < wordings and 0 <= links.max_level < levels[links.entry_point]
@@ -148,9 +149,14 @@ def _check_links(name: str, links: Any, wordings: int) -> None:
         require(right, f"a link of {name} leads to a lower level", f"wordings of level {level}")
 
 
+def _mapped(values: Any) -> NDArray[Any]:
+    """A vector of FAISS as an array, wherever the mapped file has it: links are 26 MB, which a copy would double."""
+    return np.asarray(faiss.rev_swig_ptr(values.data(), values.size()))
+
+
 def _aligned(values: Any) -> NDArray[Any]:
-    """A vector of FAISS as an array; a copy where the mapped file has it at no place for a number."""
-    return np.require(faiss.rev_swig_ptr(values.data(), values.size()), requirements="A")
+    """The same; a copy where the mapped file has it at no place for a number."""
+    return np.require(_mapped(values), requirements="A")
 
 
 def graph_of(index: Any, rows: NDArray[np.int8], scales: Vectors) -> Graph | None:
@@ -160,8 +166,7 @@ def graph_of(index: Any, rows: NDArray[np.int8], scales: Vectors) -> Graph | Non
     if not hasattr(index, "hnsw"):
         return None
     links = index.hnsw
-    neighbours = faiss.rev_swig_ptr(links.neighbors.data(), links.neighbors.size())  # 22 MB: mapped, wherever they lie
-    start = _aligned(links.offsets)
+    neighbours, start = _mapped(links.neighbors), _aligned(links.offsets)
     before_level = faiss.vector_to_array(links.cum_nneighbor_per_level)
     own = Links(neighbours, start.view(np.int64), before_level, links.entry_point, links.max_level, owner=index)
     return Graph(own, rows, scales)
