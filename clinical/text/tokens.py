@@ -18,6 +18,7 @@ from typing import TypeVar
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_among, days_in, parse_date
 from clinical.text.folding import spellings
+from clinical.text.looked import LookedFor
 from clinical.text.ocr import without_lookalikes
 from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDE_STEMS, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
@@ -317,9 +318,9 @@ class SourceText:
         return dates_among(self.days, self.view)
 
     @cached_property
-    def days(self) -> list[DateMention]:
+    def days(self) -> LookedFor[DateMention]:
         """All that is written as a date (`days_in`)."""
-        return days_in(self.view)
+        return LookedFor(days_in(self.view))
 
     @cached_property
     def merged(self) -> dict[int, tuple[tuple[str, int], ...]]:
