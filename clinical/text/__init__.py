@@ -3,6 +3,7 @@
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, day_places, full_year, is_birth, meaning, parse_date
 from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
+from clinical.text.looked import LookedFor
 from clinical.text.morphemes import same_meaning, translated
 from clinical.text.patient import StatedPatient
 from clinical.text.pieces import BLANKS, WORD_EDGE, find_pieces, lowered

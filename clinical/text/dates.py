@@ -30,8 +30,14 @@ _ROMAN = {r: i for i, r in enumerate(["I", "II", "III", "IV", "V", "VI", "VII", 
 MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True)).replace("ä", "(?:ä|a\u0308)")
 _ROMANS = "|".join(sorted(_ROMAN, key=len, reverse=True))
 
-# Each pattern begins with one digit (not with a number of digits), so that the search skips everything else at once;
-# what stands before is checked by `_free`.
+_INITIALS = "JFMASONDIVXjfmasondivx"
+_SHORTEST = 6
+"""Characters of the shortest date of digits: `1.1.24`."""
+_DIGITS = re.compile(rf"\d(?:[\d\s./'-]{{{_SHORTEST - 1},}}+|[\d\s.]*+(?=[{_INITIALS}]))")
+"""A digit and all behind it of which dates of digits are made, or a number before what begins as a month: every date
+lies in or begins with one of these, and they are found in half the time of looking for the patterns below."""
+
+# What stands before is checked by `_free`.
 _NUMERIC = re.compile(
     r"(\d\d?)\s?(?:([./-])\s?(\d{1,2})\s?(?:\2|(?<=\s))|\s(\d{2})\s)\s?'?(?:(\d{4})(?!\d|[.,/]\d)|(\d{2})(?!\d|"
     r"[.,/-]\d))"
@@ -39,7 +45,7 @@ _NUMERIC = re.compile(
 _SOLID = re.compile(r"(\d\d{3})(?:([-./])(\d{1,2})\2(\d{1,2})(?!\d|[.,/-]\d)|\d{4}(?!\w|[.,/-]\d))")
 """Four digits and more: a year first, with marks behind it, or all in one."""
 _BROKEN_NAME = r"[^\W\d_]{1,8}-\s?\n\s?[^\W\d_]{1,8}"  # `Septem-` / `ber`
-_BEFORE_NAME = re.compile(r"\d(?=[\s.]*+[JFMASONDIVXjfmasondivx](?i:[aäcekopru-]|[ivx]{0,3}\.))")
+_BEFORE_NAME = re.compile(rf"\d(?=[\s.]*+[{_INITIALS}](?i:[aäcekopru-]|[ivx]{{0,3}}\.))")
 """The last digit of a day before what begins as the name of a month: cheaper to look for than what follows."""
 _NAMED = re.compile(
     rf"(\d\d?)\s?\.?\s*(?=[jfmasondivx])(?:({MONTH_NAMES})\.?|({_BROKEN_NAME})|({_ROMANS})\.)\s*,?'?\s*(\d{{4}}|"
@@ -117,17 +123,32 @@ def dates_among(days: Iterable[DateMention], text: str) -> tuple[DateMention, ..
     return tuple(sorted(found.values(), key=lambda one: (one.start, one.end)))
 
 
-def days_in(text: str) -> list[DateMention]:
-    """All that is written as a date in a text, in no order, impossible days and both ends of a range too. `birth` is
-    not told yet."""
-    return [each for one in _scan(text) for each in (one, *_start_of_range(text, one))]
+def days_in(text: str) -> Iterator[DateMention]:
+    """All that is written as a date in a text, in the order of their places, impossible days and both ends of a range
+    too. `birth` is not told yet."""
+    behind = 0
+    for digits in _DIGITS.finditer(text):
+        start, end = digits.span()
+        found = list[DateMention]()
+        if end - start >= _SHORTEST:
+            for form, read in _OF_DIGITS:
+                for match in form.finditer(text, start, end + 2):  # `,5`: by what follows a number may be another one
+                    found += read(match)
+        if text[end : end + 1] in _INITIALS and (digit := _BEFORE_NAME.search(text, start, end + 5)):
+            at = digit.start() - text[digit.start() - 1 : digit.start()].isdecimal()
+            named = _NAMED.match(text, at) if at >= behind else None
+            if named:
+                found += _named(named)
+                behind = named.end()
+        if found:
+            found += [first for one in found if (first := _start_of_range(text, one)) is not None]
+            yield from sorted(found, key=lambda one: one.start)
 
 
-def meaning(days: Iterable[DateMention], day: str, birth: bool) -> list[DateMention]:
+def meaning(days: Iterable[DateMention], day: str, birth: bool) -> Iterator[DateMention]:
     """Those of `days_in` a text that mean a day (YYYY-MM-DD), read as birth dates or not, in the order of the text."""
     wanted = (int(day[5:7]), int(day[8:]))
-    found = [one for one in days if one[1:3] == wanted and one.iso(birth) == day]
-    return sorted(found, key=lambda one: one.start)
+    return (one for one in days if one[1:3] == wanted and one.iso(birth) == day)
 
 
 def day_places(text: str) -> list[tuple[int, int]]:
@@ -143,20 +164,6 @@ def is_birth(text: str, start: int) -> bool:
     if not any(hint in before for hint in _BIRTH_HINTS):
         return False
     return _BIRTH.search(text, max(0, start - _BIRTH_REACH), start) is not None
-
-
-def _scan(text: str) -> Iterator[DateMention]:
-    for match in _NUMERIC.finditer(text):
-        yield from _numeric(match)
-    for match in _SOLID.finditer(text):
-        yield from _solid(match)
-    behind = 0
-    for digit in _BEFORE_NAME.finditer(text):
-        start = digit.start() - text[digit.start() - 1 : digit.start()].isdecimal()
-        named = _NAMED.match(text, start) if start >= behind else None
-        if named:
-            yield from _named(named)
-            behind = named.end()
 
 
 def _numeric(m: re.Match[str]) -> Iterator[DateMention]:
@@ -183,7 +190,8 @@ def _solid(m: re.Match[str]) -> Iterator[DateMention]:
         yield DateMention(int(digits[:4]), int(digits[4:6]), int(digits[6:]), m.start(), m.end())
 
 
-_FORMS: Final = ((_NUMERIC, _numeric), (_SOLID, _solid), (_NAMED, _named))
+_OF_DIGITS: Final = ((_NUMERIC, _numeric), (_SOLID, _solid))
+_FORMS: Final = (*_OF_DIGITS, (_NAMED, _named))
 """Every notation of a date, and what reads it."""
 
 
@@ -196,14 +204,13 @@ def _free(match: re.Match[str], more: str) -> bool:
     return not before.isdigit()
 
 
-def _start_of_range(text: str, end: DateMention) -> Iterator[DateMention]:
+def _start_of_range(text: str, end: DateMention) -> DateMention | None:
     """`29.09.-02.10.21` and `1. - 21. Juli 2022`: the first day, whose month and year stand with the second."""
     reach = max(0, end.start - _RANGE_REACH)
     ranged = text[reach : end.start].rstrip().endswith(_RANGE_ENDS)
     m = _FIRST_OF_RANGE.search(text, reach, end.start) if ranged else None
     if m is None:
-        return
+        return None
     month = int(m[2]) if m[2] else end.month
     year = end.year if (month, int(m[1])) <= (end.month, end.day) else end.year - 1
-    if year >= 0:
-        yield DateMention(year, month, int(m[1]), m.start(), end.end)
+    return DateMention(year, month, int(m[1]), m.start(), end.end) if year >= 0 else None

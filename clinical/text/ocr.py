@@ -11,7 +11,7 @@ _RUN = re.compile(r"[OoIl|\d.,:/–-]++")
 _MIXED_UP = re.compile(r"[OoIl|]")
 _DIGIT = re.compile(r"\d")
 _WORD_HINT = re.compile(r"[01|](?=[^\W\d_])")
-_NUMBER_HINT = re.compile(r"\d(?:(?<!\d\d)(?:(?<=[OoIl|]\d)|(?<=[OoIl|][.,:/–-]\d))|(?!\d)(?=[.,:/–-]?[OoIl|]))")
+_NUMBER_HINT = re.compile(r"[OoIl|](?:(?=[.,:/–-]?\d)|(?<=\d.)|(?<=\d[.,:/–-].))")
 """Places where a character may be mixed up: cheap to search for, so the patterns above see few pieces of a text."""
 _INNER_I = re.compile(r"I(?<=\wI)(?=[a-zäöü])")
 _INITIAL_L = re.compile(r"l(?<!\wl)(?=[bcdfghjkmnpqrstvwxz][a-zäöüß]{2})")

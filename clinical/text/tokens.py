@@ -18,6 +18,7 @@ from typing import TypeVar
 from clinical.text.abbreviations import is_abbreviation
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_among, days_in, parse_date
 from clinical.text.folding import spellings
+from clinical.text.looked import LookedFor
 from clinical.text.ocr import without_lookalikes
 from clinical.text.vocabulary import QUALIFIERS, ROMAN, SIDE_STEMS, SIDES, STAGE_WORDS, TIMES, UNITS, side_of, word_set
 
@@ -33,7 +34,8 @@ _TOKEN = re.compile(rf"({_WORD}|(?![ .,\n:()/;-])(?:{_OTHER}|[^\W\d_½¼¾]++))"
 _MARKED_TOKEN = re.compile(rf"({_MARKED_WORD}|{_OTHER})")
 """One group: a text divided by them is what stands between, token, what stands between, ..."""
 _MARKS = re.compile("[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]")
-_BULLET = re.compile(r"(?m)^[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
+_BULLET = re.compile(r"(?m)\n[ \t]*(?:[-•*·–▪o]|\d{1,2}[.)])[ \t]+(?=[A-ZÄÖÜ(\d])(?!\d{1,2}[.)]?\s*$)")
+"""With the line end before it, by which the search skips everything else at once."""
 _DAY_OF_MONTH = re.compile(rf"\s*\d{{1,2}}\.\s+(?:{MONTH_NAMES})\.?\s*\d", re.IGNORECASE)
 _DASHES = "–—‐‑−"
 
@@ -74,7 +76,9 @@ _COMMA = re.compile(r"(?<![\d.,]),|(?<!\d)(\d++),(\d*+)(?!,)")
 def number_key(raw: str) -> str:
     """`5,0` is `5`, `1'000` is `1000`, `12.3.24` is a day, `½ - 0 - ½` is `1/2-0-1/2`; nothing is rounded."""
     plain = raw.isascii()
-    if len(raw) >= 6 and not (plain and raw.isdigit() and len(raw) != DIGITS_OF_A_DAY) and (day := parse_date(raw)):
+    if plain and raw.isdigit() and len(raw) != DIGITS_OF_A_DAY:  # most are
+        return "#" + raw
+    if len(raw) >= 6 and (day := parse_date(raw)):
         return "#" + day
     text = "".join(raw.split()).replace("'", "")
     if not plain:
@@ -191,11 +195,11 @@ class SourceText:
 
     def _without_bullets(self) -> str:
         def blank(match: re.Match[str]) -> str:
-            if _DAY_OF_MONTH.match(self.view, match.start()):
+            if _DAY_OF_MONTH.match(match.string, match.start()):
                 return match.group()
-            return " " * len(match.group())
+            return "\n" + " " * (len(match.group()) - 1)
 
-        return _BULLET.sub(blank, self.view)
+        return _BULLET.sub(blank, "\n" + self.view)[1:]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -317,9 +321,9 @@ class SourceText:
         return dates_among(self.days, self.view)
 
     @cached_property
-    def days(self) -> list[DateMention]:
+    def days(self) -> LookedFor[DateMention]:
         """All that is written as a date (`days_in`)."""
-        return days_in(self.view)
+        return LookedFor(days_in(self.view))
 
     @cached_property
     def merged(self) -> dict[int, tuple[tuple[str, int], ...]]:
@@ -371,7 +375,8 @@ class SourceText:
     @cached_property
     def abbreviations(self) -> tuple[int, ...]:
         """Tokens of three and more characters with a full stop behind them."""
-        dotted = [i - 1 for i in self.marked if i and self.glues[i][:1] == "."]
+        glues = self.glues
+        dotted = [i - 1 for i in self.marked if glues[i][:1] == "."]
         if self.end and self.text.startswith(".", self.end[-1]):
             dotted.append(len(self) - 1)
         return tuple(i for i in dotted if len(self.words[i]) >= 3 and self.words[i][0] != "#")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
+from typing import Final
 
 from clinical.letters.grounding.literal import stands_literally
-from clinical.text import SourceText, find_pieces, lowered, parse_date
+from clinical.text import LookedFor, SourceText, find_pieces, lowered, parse_date
 
 _RUN = re.compile(
     r"[+(\d](?<!\bTe[+(\d])(?:(?<=\+)\(?\d+|(?<=\()\d+|(?<=\d)\d*)"
@@ -23,6 +25,8 @@ _NO_OTHERS = dict.fromkeys(code for code in range(128) if not chr(code).isdecima
 _MARKS = re.compile(r"[\s./–-]{0,3}")
 """Marks between the characters of a case number."""
 _MIXED_BEFORE, _MIXED_BEHIND = re.compile(r"(?<!\w)(?<!\d[./-])"), re.compile(r"(?![^\W_]|[./-]\d)")
+MOST_WRAPS: Final = 3
+"""Line ends at most that a number goes over."""
 _WRAP = re.compile(r"[ \t]*\r?\n[ \t]*")
 
 
@@ -37,17 +41,15 @@ Span = tuple[int, int]
 """Begin and end of a number in code points."""
 
 
-def runs_of(source: SourceText) -> list[Span]:
+def runs_of(source: SourceText) -> Iterator[Span]:
     """The places of every number of the text that may be one: whole runs, and what is left of them beside a date."""
-    runs: list[Span] = []
     for match in _RUN.finditer(source.view):
         start, end = span = match.span()
-        runs.append(span)
+        yield span
         if end - start > _SHORTEST_WITH_DATE and len((text := match[0]).split()) > 1:
             pieces = [(piece.group(), start + piece.start()) for piece in _PIECE.finditer(text)]
             if max(len(piece) for piece, _ in pieces) >= _SHORTEST_DATE:
-                runs += _beside_dates(pieces)
-    return runs
+                yield from _beside_dates(pieces)
 
 
 def _beside_dates(pieces: list[tuple[str, int]]) -> Iterator[Span]:
@@ -90,7 +92,7 @@ def _same_country(one: str, other: str) -> bool:
     return len(named) < 2
 
 
-def find_phone(source: SourceText, runs: list[Span], value: str) -> tuple[int, int] | None:
+def find_phone(source: SourceText, runs: LookedFor[Span], value: str) -> tuple[int, int] | None:
     """A telephone number, with or without its country, also over a line end."""
     wanted = national(value)
     if _alphabetic(value):
@@ -102,18 +104,19 @@ def find_phone(source: SourceText, runs: list[Span], value: str) -> tuple[int, i
     return next(((start, end) for start, end, _ in found), None)
 
 
-def _over_line_ends(source: SourceText, runs: list[Span], last: str) -> Iterator[tuple[int, int, str]]:
+def _over_line_ends(source: SourceText, runs: LookedFor[Span], last: str) -> Iterator[tuple[int, int, str]]:
     """Every run, and every row of runs that only line ends part, that may end with a digit: (start, end, text)."""
     view = source.view
     for number, (start, end) in enumerate(runs):
-        text, behind = view[start:end], number + 1
+        row = view[start:end]
+        following = islice(runs.behind(number + 1), MOST_WRAPS if _WRAP.match(view, end) else 0)
         while True:
-            if text[-1] == last or not "0" <= text[-1] <= "9":
-                yield start, end, text
-            wraps = behind < min(len(runs), number + 4) and _WRAP.fullmatch(view, end, max(end, runs[behind][0]))
-            if not wraps:
+            if row[-1] == last or not "0" <= row[-1] <= "9":
+                yield start, end, row
+            first, behind = next(following, (end, end))
+            if not _WRAP.fullmatch(view, end, max(end, first)):
                 break
-            text, end, behind = f"{text} {view[slice(*runs[behind])]}", runs[behind][1], behind + 1
+            row, end = f"{row} {view[first:behind]}", behind
 
 
 def _literal(source: SourceText, value: str) -> tuple[int, int] | None:
@@ -125,7 +128,7 @@ def _alphabetic(text: str) -> str:
     return "".join(char for char in text if char.isalnum() and not char.isdecimal())
 
 
-def find_identifier(source: SourceText, runs: list[Span], value: str) -> tuple[int, int] | None:
+def find_identifier(source: SourceText, runs: LookedFor[Span], value: str) -> tuple[int, int] | None:
     """An insurance or case number: digits as one whole number, and its alphabetic characters in their places."""
     if _alphabetic(value):
         return _find_mixed(source, value) or _literal(source, value)

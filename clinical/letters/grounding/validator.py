@@ -22,7 +22,7 @@ from clinical.letters.grounding.numbers import Span, find_identifier, find_phone
 from clinical.letters.grounding.policy import Grounded, Verdict, apply
 from clinical.letters.grounding.states import with_silent_fields
 from clinical.letters.grounding.words import Wordlist, missing_words
-from clinical.text import is_birth, meaning, parse_date, spelling
+from clinical.text import LookedFor, is_birth, meaning, parse_date, spelling
 from clinical.thresholds import GroundingThresholds
 
 
@@ -39,8 +39,8 @@ class _Letter:
         """The patient's surname, where it is evidenced itself: a salutation with it states the sex."""
 
     @cached_property
-    def runs(self) -> list[Span]:
-        return runs_of(self.source)
+    def runs(self) -> LookedFor[Span]:
+        return LookedFor(runs_of(self.source))
 
     @cached_property
     def wordlist(self) -> Wordlist:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from clinical.claims import denying_words
-from clinical.text import FUNCTION_WORDS, HEAD, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
+from clinical.text import FUNCTION_WORDS, SALUTATIONS, TITLES, SourceText, fold, folds_of, same_meaning, word_set
 
 SHORTEST_PART: Final = 4
 """Characters of a part of a compound: shorter ones are found in any word."""
@@ -27,7 +27,7 @@ _ENDINGS = word_set(
     em en er es e n s t te ten end ende enden ender endes endem"""
 )
 _SIZES: Final = range(max(map(len, _ENDINGS)), 0, -1)
-_INFLECTION = re.compile(r"(?:e[nmrs]?|s|n|t|te|ten|er[nmrse]?|es|ens?|in|innen|ung|ungen|isch|ische[nmrs]?)?$")
+_INFLECTION = re.compile(r"(?:e[nmrs]?|s|n|t|te|ten|er[nmrse]?|es|ens?|in|innen|ung|ungen|isch|ische[nmrs]?)?(?= )")
 _PART_ENDINGS: Final = ("", "e", "s", "n", "en", "em", "er", "es")
 """Endings of a compound's last part, the shortest first."""
 _OPPOSED = ("anti", "un", "in", "a", "hyper", "hypo", "prae", "post", "nicht", "ex", "de", "dis", "in", "im")
@@ -80,15 +80,25 @@ class Wordlist:
         return [word for word in self.source.word_places if word[0] != "#"] + list(self.source.merged_places)
 
     @cached_property
-    def skeletons(self) -> frozenset[str]:
-        """Words as a scan may have mixed them up."""
-        return frozenset(skeleton("\n".join(self.words)).split("\n"))
+    def skeletons(self) -> str:
+        """`solid` as a scan may have mixed it up."""
+        return skeleton(self.solid)
+
+    @cached_property
+    def folds(self) -> list[str]:
+        """Each word in the spelling of the table of counterparts."""
+        return folds_of(self.words)
+
+    @cached_property
+    def solid_folds(self) -> str:
+        """All of these in one string, a space before each: most of what is looked up begins none of them."""
+        return f" {' '.join(self.folds)}"
 
     @cached_property
     def folded(self) -> dict[str, list[tuple[str, str]]]:
-        """Words in the spelling of the table of counterparts and as they are, by their first characters in it."""
+        """Words in that spelling and as they are, by their first characters in it."""
         heads: dict[str, list[tuple[str, str]]] = {}
-        for folded, word in zip(folds_of(self.words), self.words, strict=True):
+        for folded, word in zip(self.folds, self.words, strict=True):
             heads.setdefault(folded[:SHORTEST_STEM], []).append((folded, word))
         return heads
 
@@ -119,11 +129,14 @@ class Wordlist:
             stem = word
         if len(stem) < SHORTEST_STEM:
             return False
-        near = (*self.source.by_head.get(stem[:HEAD], ()), *self.source.merged_places)
-        return any(other.startswith(stem) and _INFLECTION.match(other, len(stem)) for other in near)
+        at, begins = -1, f" {stem}"
+        while (at := self.solid.find(begins, at + 1)) >= 0:
+            if _INFLECTION.match(self.solid, at + len(begins)):
+                return True
+        return False
 
     def _scanned(self, word: str) -> bool:
-        return len(word) > 2 and skeleton(word) in self.skeletons
+        return len(word) > 2 and f" {skeleton(word)} " in self.skeletons
 
     def _abbreviated(self, word: str) -> bool:
         return any(word.startswith(short) for short in self.dotted)
@@ -165,7 +178,7 @@ class Wordlist:
         """The words that begin so, and their stems, in the spelling of the table of counterparts."""
         forms = self._known_forms.get(head)
         if forms is None:
-            known = self.folded.get(head, [])
+            known = self.folded.get(head, []) if f" {head}" in self.solid_folds else []
             stems = (fold(stem_of(word)) for _, word in known if len(word) > SHORTEST_STEM)
             forms = {*(folded for folded, _ in known), *(stem for stem in stems if len(stem) > SHORTEST_STEM)}
             self._known_forms[head] = forms

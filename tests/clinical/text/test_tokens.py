@@ -2,6 +2,7 @@
 
 import random
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,9 @@ from clinical.claims import Reading
 from clinical.reading.lattice import borders
 from clinical.text import BLANKS, WORD_EDGE, find_pieces, lowered
 from clinical.text.abbreviations import is_abbreviation
-from clinical.text.dates import dates_of
+from clinical.text.dates import dates_of, days_in
 from clinical.text.folding import fold, spelling
+from clinical.text.looked import SOME, LookedFor
 from clinical.text.morphemes import MOST, same_meaning, table, translated
 from clinical.text.pieces import MOST_STEPS
 from clinical.text.tokens import SourceText
@@ -54,6 +56,44 @@ def test_what_is_asked_of_one_token_alone_is_what_all_were_told() -> None:
 )
 def test_days_are_read_where_they_begin(text: str, days: list[str]) -> None:
     assert [one.iso() for one in dates_of(text)] == days
+
+
+PIECES_OF_DAYS = [
+    "1",
+    "12",
+    "03",
+    "24",
+    "2024",
+    ".",
+    ". ",
+    "-",
+    " - ",
+    "/",
+    " ",
+    "\n",
+    "Mai ",
+    "Septem-\nber",
+    "bis ",
+    "(",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES_OF_DAYS), max_size=14).map("".join))
+def test_days_are_found_in_the_order_of_the_text(text: str) -> None:
+    starts = [one.start for one in days_in(text)]
+    assert starts == sorted(starts)
+
+
+def test_what_is_looked_for_is_taken_once_and_hardly_further_than_somebody_asks() -> None:
+    taken: list[int] = []
+    every = [*range(5 * SOME)]
+    items = LookedFor(taken.append(n) or n for n in every)
+    assert next(iter(items)) == 0
+    assert len(taken) == SOME
+    assert next(items.behind(3 * SOME)) == 3 * SOME
+    assert [*zip(items, items.behind(1), strict=False)] == [*pairwise(every)]
+    assert [*items] == taken == every
+    assert [*items.behind(len(every))] == []
 
 
 MARKS = re.compile(r"[\s./-]{0,3}")
