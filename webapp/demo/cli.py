@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from flask import current_app
+from flask import Flask, current_app
 from flask.cli import with_appcontext
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from clinical.command_line import Command
 from webapp.config import settings
-from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret
-from webapp.extensions import db
+from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret, demo_vendor, token
+from webapp.extensions import csrf, db
 from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.service import service
 from webapp.models import Base, Membership, Organization, Role, User, utcnow
@@ -34,6 +34,14 @@ LETTERS = {
 }
 
 
+def init_app(app: Flask) -> None:
+    """Add the command, which says why it does nothing in production; the vendor is not even there."""
+    app.cli.add_command(demo)
+    if app.config["BEFUND"].development:
+        csrf.exempt(token)
+        app.register_blueprint(demo_vendor)
+
+
 @click.command("demo", cls=Command)
 @with_appcontext
 def demo() -> None:
@@ -50,16 +58,14 @@ def seed() -> tuple[uuid.UUID, int]:
     """Add the demo's vendor, people and documents; return the organization and the number of documents stored now."""
     base = public_origin() + (prefix_of(settings()) or "/")
     with current_app.test_request_context("/", base_url=base):
-        authorize, token, userinfo = (
+        authorize, token_url, userinfo = (
             external_url(f"demo_vendor.{name}") for name in ("authorize", "token", "userinfo")
         )
+        vendor = ProviderFields(
+            PROVIDER, "Demo-Klinikum", authorize, token_url, userinfo, CLIENT_ID, client_secret(), own_callback=True
+        )
         with db.write() as session:
-            store(
-                session,
-                ProviderFields(
-                    PROVIDER, "Demo-Klinikum", authorize, token, userinfo, CLIENT_ID, client_secret(), own_callback=True
-                ),
-            )
+            store(session, vendor)
             organization = _there(session, Organization, {"name": ORGANIZATION}).id
             for name, role in (("erika", Role.OPERATOR), ("max", Role.MEMBER)):
                 _member(session, organization, name, role)
