@@ -84,9 +84,9 @@ def test(provider_id: str) -> None:
     row = _found(provider_id)
     with _as_outside():
         findings = probe(row, callback_url(row))
-    for finding in findings:
-        click.echo(f"{'ok  ' if finding.good else 'FAIL'} {finding.endpoint}: {finding.sentence}")
-    if not all(finding.good for finding in findings):
+    for endpoint, (good, sentence) in findings.items():
+        click.echo(f"{'ok  ' if good else 'FAIL'} {endpoint}: {sentence}")
+    if not all(good for good, _ in findings.values()):
         raise SystemExit(1)
 
 
