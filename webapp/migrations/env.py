@@ -2,7 +2,7 @@
 
 from alembic import context
 
-import webapp.fhir.machines.models
+import webapp.fhir.machines.accounts
 import webapp.fhir.machines.origins
 import webapp.fhir.models
 import webapp.fhir.writing.purging
