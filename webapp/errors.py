@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, g, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError
 
 from clinical.errors import BefundError
@@ -104,8 +104,6 @@ def _http(error: HTTPException) -> Response:
 
 
 def _page_for(status: int, name: str, key: str = "") -> Response:
-    from flask import current_app
-
     for matches, page in current_app.extensions["befund_api_prefixes"]:
         if matches(request.path):
             found: Response = page(status, name)

@@ -19,7 +19,7 @@ from webapp.config import settings
 from webapp.extensions import limiter
 from webapp.workbench.calls import api_key, api_url
 from webapp.workbench.catalog import MARKS, CodeBook, Since, open_book, pairs, since
-from webapp.workbench.conflicts import Checked, conflicts, usual_ages
+from webapp.workbench.conflicts import Checked, conflicts, usual_ages, usual_sex
 from webapp.workbench.words import NOTES
 
 LONGEST_SEARCH, MOST_FOUND, CHOSEN_FROM = 200, 50, 12
@@ -118,7 +118,7 @@ def one_code(code: str) -> str:
         book=book,
         code=found,
         uses=_uses(),
-        sexes=_sexes(),
+        sex=usual_sex(found),
         ages=usual_ages(found),
         kinds=NOTES,
         synonyms=_synonyms(found.code),
@@ -163,10 +163,6 @@ def _uses() -> dict[str, str]:
         "Z": _("nur zusätzlich zu einem anderen Kode (Ausrufezeichen)"),
         "V": _("nicht zur Kodierung zugelassen: es gibt genauere Kodes"),
     }
-
-
-def _sexes() -> dict[str, str]:
-    return {"M": _("nur bei Männern üblich"), "W": _("nur bei Frauen üblich")}
 
 
 def _suggested(words: str, limit: int) -> tuple[SuggestedCode, ...]:
