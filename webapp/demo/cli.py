@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from flask import Flask, current_app
+from flask import Flask
 from flask.cli import with_appcontext
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -21,7 +21,7 @@ from webapp.models import Base, Membership, Organization, Role, User, utcnow
 from webapp.sso.models import Identity
 from webapp.sso.profile import email_key
 from webapp.sso.providers import ProviderFields, store
-from webapp.urls import external_url, prefix_of, public_origin
+from webapp.urls import as_outside, external_url
 
 Row = TypeVar("Row", bound=Base)
 ORGANIZATION = "Praxis am Beispielplatz"
@@ -49,15 +49,14 @@ def demo() -> None:
     if not settings().development:
         raise click.ClickException("demo is for development; BEFUND_ENV is production")
     organization, stored = seed()
-    with current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/")):
+    with as_outside():
         click.echo(f"organization {organization}: {len(LETTERS)} documents, {stored} of them stored now")
         click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
 
 
 def seed() -> tuple[uuid.UUID, int]:
     """Add the demo's vendor, people and documents; return the organization and the number of documents stored now."""
-    base = public_origin() + (prefix_of(settings()) or "/")
-    with current_app.test_request_context("/", base_url=base):
+    with as_outside():
         authorize, token_url, userinfo = (
             external_url(f"demo_vendor.{name}") for name in ("authorize", "token", "userinfo")
         )
