@@ -11,8 +11,6 @@ from flask import current_app
 from clinical.errors import SettingError
 from clinical.settings import Settings
 
-__all__ = ["Settings", "load_settings", "processes", "session_times", "settings", "trusted_hosts"]
-
 PROFILES = {  # a working day and a week; or, on shared machines, half an hour and a working day (NIST SP 800-63B, AAL2)
     "day": (timedelta(hours=12), timedelta(days=7)),
     "strict": (timedelta(minutes=30), timedelta(hours=12)),

@@ -6,15 +6,14 @@
     an outage                   503: the database, the counters or the storage do not answer (`watching.part_of`)
     anything else               500 without any detail; the traceback goes to the log, without request contents
 
-A blueprint with another wire format (FHIR: OperationOutcome) registers handlers of its own on the blueprint, and
-`register_api_prefix` tells this module which paths never get an HTML page, not even for an unknown URL.
+The FHIR blueprints, whose wire format is another (OperationOutcome), register handlers of their own. For paths that
+look like theirs and reach no view `fhir.answers` gives `befund_api_page`: none of them gets an HTML page.
 """
 
 import logging
-from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, g, make_response, render_template, request
+from flask import Flask, Response, current_app, g, make_response, render_template, request
 from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError
 
 from clinical.errors import BefundError
@@ -27,8 +26,6 @@ log = logging.getLogger(__name__)
 
 RETRY_S = 10  # a lock that is only held for long is free again by then
 
-ApiErrorPage = Callable[[int, str], Response]  # (status, name of the status) -> the API's own error answer
-
 
 class ErrorPage(Exception):
     """A request ends here with a page. `code` is the vendor's own error code, shown escaped beneath the words."""
@@ -40,16 +37,10 @@ class ErrorPage(Exception):
 
 def init_app(app: Flask) -> None:
     """Register the handlers on `app`."""
-    app.extensions["befund_api_prefixes"] = []
     app.register_error_handler(ErrorPage, _outcome)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(DatabaseBusy, busy_page)
     app.register_error_handler(Exception, _unexpected)
-
-
-def register_api_prefix(app: Flask, matches: Callable[[str], bool], page: ApiErrorPage) -> None:
-    """Paths for which `matches(path)` holds get `page(status, name)` instead of the HTML error page."""
-    app.extensions["befund_api_prefixes"].append((matches, page))
 
 
 def error_page(key: str, status: int, **values: Any) -> Response:
@@ -83,7 +74,7 @@ def is_outage() -> bool:
 
 def _later(key: str, seconds: int) -> Response:
     g.unsaved_session = True  # it would wait for the same once more
-    response = _page_for(503, "Service Unavailable", key)
+    response = _page_for(503, key)
     response.headers["Retry-After"] = str(seconds)
     return response
 
@@ -96,21 +87,16 @@ def _http(error: HTTPException) -> Response:
         return Response("This host name is not answered here.\n", status, content_type="text/plain; charset=utf-8")
     if error.response is not None or status < 400:
         return make_response(error.get_response())
-    response = _page_for(status, error.name)
+    response = _page_for(status)
     for name, value in error.get_headers(request.environ):
         if name.lower() not in ("content-type", "content-length"):
             response.headers.setdefault(name, value)
     return response
 
 
-def _page_for(status: int, name: str, key: str = "") -> Response:
-    from flask import current_app
-
-    for matches, page in current_app.extensions["befund_api_prefixes"]:
-        if matches(request.path):
-            found: Response = page(status, name)
-            return found
-    return error_page(key or f"http_{status}", status)
+def _page_for(status: int, key: str = "") -> Response:
+    of_api: Response | None = current_app.extensions["befund_api_page"](status)
+    return of_api or error_page(key or f"http_{status}", status)
 
 
 def _unexpected(error: Exception) -> Response:
@@ -121,4 +107,4 @@ def _unexpected(error: Exception) -> Response:
     said = str(error) if isinstance(error, BefundError) else ""
     place = place_of(error.__traceback__)
     log.error("unexpected %s on endpoint %s: %s\n%s", type(error).__name__, request.endpoint, said, place)
-    return _page_for(500, "Internal Server Error")
+    return _page_for(500)

@@ -1,6 +1,7 @@
 """Gunicorn's log, which quotes no request, and its worker, which hangs up on nobody who is still sending and sends no
 headers alone."""
 
+import sys
 import time
 from typing import Any, Final
 
@@ -77,7 +78,8 @@ class QuietLogger(Logger):  # type: ignore[misc] # no types there
 
     def exception(self, msg: Any, *args: Any, **kwargs: Any) -> None:
         """Without arguments and without the error's own words: type and place, as `webapp.errors` logs them."""
-        self.error_log.error("%s\n%s", _constant(msg), _place())
+        kind, _, trace = sys.exc_info()
+        self.error_log.error("%s\n%s\n%s", _constant(msg), kind.__name__ if kind else "", place_of(trace))
 
     def debug(self, msg: Any, *args: Any, **kwargs: Any) -> None:
         """Logs only the constant part of the message: its arguments come from the request or its parser."""
@@ -86,10 +88,3 @@ class QuietLogger(Logger):  # type: ignore[misc] # no types there
 
 def _constant(msg: Any) -> str:
     return str(msg).partition("%")[0].strip() if isinstance(msg, str) else type(msg).__name__
-
-
-def _place() -> str:
-    import sys
-
-    kind, _, trace = sys.exc_info()
-    return f"{kind.__name__ if kind else ''}\n{place_of(trace)}"

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import SplitResult, quote_plus, urlsplit
 
-from flask import has_request_context, url_for
+from flask import current_app, has_request_context, url_for
+from flask.ctx import RequestContext
 from flask.globals import request_ctx
 
 from webapp.config import Settings, settings
@@ -29,6 +30,11 @@ def external_url(endpoint: str, **values: Any) -> str:
     """The URL of `endpoint` as the world outside sees it; without a request BEFUND_PUBLIC_URL must be set, else the
     address of `make up` is taken."""
     return public_origin() + url_for(endpoint, _external=False, **values)
+
+
+def as_outside() -> RequestContext:
+    """For commands: URLs are built in a request context, here one of the public address."""
+    return current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/"))
 
 
 def public_origin() -> str:

@@ -10,7 +10,7 @@ import yaml
 from prometheus_client import REGISTRY
 
 import bentos.metrics
-import webapp.watching.metrics
+import webapp.watching
 from tests.bentos.conftest import ROOT, ask, running
 from tests.openai_server import model_server
 
@@ -22,7 +22,7 @@ BOARD = ROOT / "deploy" / "grafana" / "befund.json"
 def _samples() -> set[str]:
     """The names under which our metrics are read."""
     assert bentos.metrics
-    assert webapp.watching.metrics
+    assert webapp.watching
     names = set()
     for family in REGISTRY.collect():
         if family.name.startswith("befund_"):

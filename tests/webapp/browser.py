@@ -20,7 +20,7 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.serving import free_port
-from tests.webapp.conftest import make_app
+from tests.webapp.conftest import command, make_app
 from tests.webapp.sso import live
 
 FLAGS = (
@@ -44,9 +44,7 @@ class Stage:
 
     def run(self, *arguments: str) -> str:
         """One command of the command line; its output."""
-        result = self.app.test_cli_runner().invoke(args=list(arguments))
-        assert result.exit_code == 0, result.output
-        return result.output
+        return command(self.app, *arguments)
 
     def latest_code(self) -> str:
         """The code of the newest mail in the outbox."""

@@ -228,6 +228,13 @@ def operator(app: Flask, client: FlaskClient) -> FlaskClient:
     return client
 
 
+def command(app: Flask, *arguments: object, fails: bool = False) -> str:
+    """The words of a command, as `flask --app webapp` runs it, which ends well unless it `fails`."""
+    done = app.test_cli_runner().invoke(args=[str(one) for one in arguments])
+    assert (done.exit_code != 0) == fails, done.output
+    return done.output
+
+
 def submit(client: FlaskClient, page: str, to: str = "", **fields: Any) -> TestResponse:
     """Open `page`, take its CSRF token, post `fields` to `to` (default: the page itself)."""
     html = client.get(page).get_data(as_text=True)

@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import Outside
+from tests.webapp.conftest import Outside, command
 from webapp import audit
 from webapp.models import AuditEvent, utcnow
 from webapp.pages.operator import EVENTS
@@ -48,9 +48,7 @@ def test_rows_go_when_the_time_of_their_kind_is_over(app: Flask, db: Outside) ->
     for event, kind in (("refused", "refusal"), ("signed_in", "sign_in"), ("uploaded", "document"), ("x", "change")):
         add(db, event, age=audit.KEPT[kind] + timedelta(hours=1))
         add(db, event, age=audit.KEPT[kind] - timedelta(hours=1))
-    result = app.test_cli_runner().invoke(args=["audit", "purge"])
-    assert result.exit_code == 0
-    assert result.output == "4 rows deleted\n"
+    assert command(app, "audit", "purge") == "4 rows deleted\n"
     assert kinds(db) == {"refusal": 1, "sign_in": 1, "document": 1, "change": 1}
 
 

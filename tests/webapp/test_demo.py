@@ -13,7 +13,7 @@ import pytest
 from tests import docs
 from tests.serving import free_port
 from tests.test_docs import README
-from tests.webapp.conftest import SECRET, make_app
+from tests.webapp.conftest import SECRET, command, make_app
 from tests.webapp.sso import live
 
 
@@ -21,9 +21,7 @@ def test_a_newcomer_signs_in_as_erika_and_sees_documents(tmp_path: Path, sqlite_
     port = free_port()
     app = make_app(sqlite_url, tmp_path, web_port=port)
     for stored in (3, 0):
-        result = app.test_cli_runner().invoke(args=["demo"])
-        assert result.exit_code == 0, result.output
-        assert f": 3 documents, {stored} of them stored now\n" in result.output
+        assert f": 3 documents, {stored} of them stored now\n" in command(app, "demo")
     with live.webapp(port, sqlite_url, tmp_path, BEFUND_SECRET_KEY=SECRET) as base:
         browser = httpx2.Client(follow_redirects=True, timeout=10)
         vendor = browser.get(f"{base}/accounts/vendor_oauth2/login/?provider_id=demo")

@@ -24,11 +24,12 @@ from tests.full_disk import small_disk
 from tests.serving import free_port, wait_until
 from tests.webapp.conftest import SECRET, add_user, login, make_app
 from tests.webapp.sso import live
+from webapp import watching
 from webapp.__main__ import _prepare as prepare
 from webapp.extensions import db as database
 from webapp.sessions import SESSION_COOKIE
 from webapp.sso.cli import providers
-from webapp.watching import part_of, probes
+from webapp.watching import part_of
 
 NOWHERE = "127.0.0.1:1"
 PLACE = uuid.UUID("5c0d9e0e-6f0b-4d5e-9f4e-2f6c7b7d1a12")
@@ -89,7 +90,7 @@ def test_a_part_that_does_not_answer_is_named_counted_and_logged(part, settings,
 @pytest.mark.parametrize("part", ["files", "database", "mails", "uploads", "counts"])
 def test_a_full_disk_is_not_ready_until_there_is_room(part, made, tmp_path, sqlite_template, monkeypatch, caplog):
     """Every folder that the webapp writes to, each on a disk of its own; the answer names none of them."""
-    monkeypatch.setattr(probes, "SHARED_SECONDS", 0.0)
+    monkeypatch.setattr(watching, "SHARED_SECONDS", 0.0)
     with small_disk(tmp_path / "disk") as disk:
         shutil.copy(sqlite_template, disk.folder / "webapp.sqlite3")
         settings = {

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
-from tests.webapp.conftest import Outside, add_organization, add_user, login, submit
+from tests.webapp.conftest import Outside, add_organization, add_user, command, login, submit
 from tests.webapp.fhir.conftest import Caller, Place, place, resources_of
 from webapp.fhir.models import AccessToken
 from webapp.models import AuditEvent, Membership, Organization, Role, User, utcnow
@@ -41,12 +41,11 @@ def expire(place: Place, app: Flask, db: Outside) -> None:
 
 
 def remove(place: Place, app: Flask, db: Outside) -> None:
-    run = app.test_cli_runner().invoke
-    assert run(args=["orgs", "members", "remove", str(place.organization), "erika@example.org"]).exit_code == 0
+    command(app, "orgs", "members", "remove", place.organization, "erika@example.org")
 
 
 def deactivate(place: Place, app: Flask, db: Outside) -> None:
-    assert app.test_cli_runner().invoke(args=["users", "deactivate", "erika@example.org"]).exit_code == 0
+    command(app, "users", "deactivate", "erika@example.org")
 
 
 @pytest.mark.parametrize("end", [revoke, expire, remove, deactivate])

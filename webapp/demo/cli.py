@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from flask import current_app
+from flask import Flask
 from flask.cli import with_appcontext
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from clinical.command_line import Command
 from webapp.config import settings
-from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret
-from webapp.extensions import db
+from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret, demo_vendor, token
+from webapp.extensions import csrf, db
 from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.service import service
 from webapp.models import Base, Membership, Organization, Role, User, utcnow
 from webapp.sso.models import Identity
 from webapp.sso.profile import email_key
 from webapp.sso.providers import ProviderFields, store
-from webapp.urls import external_url, prefix_of, public_origin
+from webapp.urls import as_outside, external_url
 
 Row = TypeVar("Row", bound=Base)
 ORGANIZATION = "Praxis am Beispielplatz"
@@ -34,6 +34,14 @@ LETTERS = {
 }
 
 
+def init_app(app: Flask) -> None:
+    """Add the command, which says why it does nothing in production; the vendor is not even there."""
+    app.cli.add_command(demo)
+    if app.config["BEFUND"].development:
+        csrf.exempt(token)
+        app.register_blueprint(demo_vendor)
+
+
 @click.command("demo", cls=Command)
 @with_appcontext
 def demo() -> None:
@@ -41,25 +49,22 @@ def demo() -> None:
     if not settings().development:
         raise click.ClickException("demo is for development; BEFUND_ENV is production")
     organization, stored = seed()
-    with current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/")):
+    with as_outside():
         click.echo(f"organization {organization}: {len(LETTERS)} documents, {stored} of them stored now")
         click.echo(f"sign in at {external_url('home.login')} as Erika (operator), Max, Otto (no e-mail) or Olga")
 
 
 def seed() -> tuple[uuid.UUID, int]:
     """Add the demo's vendor, people and documents; return the organization and the number of documents stored now."""
-    base = public_origin() + (prefix_of(settings()) or "/")
-    with current_app.test_request_context("/", base_url=base):
-        authorize, token, userinfo = (
+    with as_outside():
+        authorize, token_url, userinfo = (
             external_url(f"demo_vendor.{name}") for name in ("authorize", "token", "userinfo")
         )
+        vendor = ProviderFields(
+            PROVIDER, "Demo-Klinikum", authorize, token_url, userinfo, CLIENT_ID, client_secret(), own_callback=True
+        )
         with db.write() as session:
-            store(
-                session,
-                ProviderFields(
-                    PROVIDER, "Demo-Klinikum", authorize, token, userinfo, CLIENT_ID, client_secret(), own_callback=True
-                ),
-            )
+            store(session, vendor)
             organization = _there(session, Organization, {"name": ORGANIZATION}).id
             for name, role in (("erika", Role.OPERATOR), ("max", Role.MEMBER)):
                 _member(session, organization, name, role)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
 import orjson
-from flask import Blueprint, Response, abort, jsonify, render_template, request, url_for
+from flask import Blueprint, Flask, Response, abort, jsonify, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 from flask_login import current_user
@@ -18,11 +18,12 @@ from clinical.contract import TEXT_MAX, Arztbrief, DocumentType, PlacedEvidence,
 from clinical.fhir import MEDIA_TYPE
 from webapp import audit, guards
 from webapp.config import settings
+from webapp.extensions import csrf
 from webapp.extracting import bundles, keeping
 from webapp.extracting.asking import PAGE_S, Asking, NotRead, place
 from webapp.extracting.bundles import LetterReading, SourceDocument
 from webapp.extracting.codes import FoundCode
-from webapp.extracting.routes import marked, now, readable, source_of
+from webapp.extracting.routes import READ, extracting, marked, now, readable, source_of
 from webapp.fhir.answers import FhirError
 from webapp.fhir.pages import my_organization
 from webapp.fhir.resources import DocumentRow
@@ -66,6 +67,14 @@ class CheckedLetter(BaseModel):
     text: Annotated[str, Field(max_length=TEXT_MAX)]
     model: Annotated[str, Field(max_length=200)]
     codes: Annotated[tuple[FoundCode, ...], Field(max_length=MOST_CODES)]
+
+
+def init_app(app: Flask) -> None:
+    """Register page and operation, this one as the FHIR routes are: a bearer token is no cookie."""
+    csrf.exempt(extracting)
+    app.register_blueprint(extracting)
+    app.register_blueprint(extracted)
+    app.jinja_env.globals["types_read"] = READ
 
 
 @extracted.get("/")

@@ -24,10 +24,9 @@ from webapp.extracting.codes import FoundCode, Resource
 from webapp.fhir import answers, dates
 from webapp.fhir.access import authorize, bearer, log_access, parse_id, require
 from webapp.fhir.answers import FhirError, answer, error_answer
-from webapp.fhir.files import LOST, UNKNOWN_TYPE
+from webapp.fhir.files import LOST, UNKNOWN_TYPE, current
 from webapp.fhir.received import Pairs, sent
 from webapp.fhir.resources import DocumentRow
-from webapp.fhir.routes import UNKNOWN
 from webapp.fhir.service import fhir_base, service
 from webapp.fhir.writing import storing
 from webapp.storage import FileMissing
@@ -94,12 +93,7 @@ def extract(organization: str, ident: str) -> Response:
 
 def readable(organization_id: uuid.UUID, key: uuid.UUID | None) -> DocumentRow:
     """The document, if it is one that can be read. Raises FhirError 404, 413 and 415."""
-    found = service().documents.one(organization_id, key) if key else None
-    if found is None:
-        raise FhirError(404, UNKNOWN[DOCUMENT])
-    row = DocumentRow._make(found)
-    if row.entered_in_error:
-        raise FhirError(404, "Dieses Dokument wurde als fehlerhaft markiert und wird nicht mehr ausgegeben.")
+    row = current(organization_id, key)
     if row.content_type not in READ:
         raise FhirError(415, f"Gefunden: {row.content_type}. Gelesen werden: {', '.join(READ[:-1])}.")
     if row.size > LARGEST:

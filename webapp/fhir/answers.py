@@ -16,7 +16,6 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from clinical.fhir import FORMATS, MEDIA_TYPE, XML_TYPE, NotXml, format_of, to_xml
-from webapp.errors import register_api_prefix
 from webapp.fhir.details import Resource
 from webapp.fhir.resources import etag, outcome
 from webapp.fhir.searching.wanted import UUID
@@ -184,7 +183,9 @@ def init_app(app: Flask, authorize: Callable[[str], object]) -> None:
     """Errors of paths that look like ours but reach no view are ours too; only a member of the organization learns that
     there is none."""
 
-    def page(status: int, _: str) -> Response:
+    def page(status: int) -> Response | None:
+        if BELOW not in request.path:
+            return None
         try:
             if status in (404, 405) and request.method != "OPTIONS":
                 authorize(_organization())
@@ -192,7 +193,7 @@ def init_app(app: Flask, authorize: Callable[[str], object]) -> None:
             return _finish(_fhir_error(fault))
         return _finish(error_answer(status))
 
-    register_api_prefix(app, lambda path: BELOW in path, page)
+    app.extensions["befund_api_page"] = page
 
 
 def _fhir_error(error: FhirError) -> Response:

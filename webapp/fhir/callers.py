@@ -23,7 +23,7 @@ from webapp.extensions import db
 from webapp.fhir import tokens
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import accounts, scopes
-from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
+from webapp.fhir.machines.accounts import ServiceAccount, ServiceSecret
 from webapp.fhir.models import AccessToken
 from webapp.fhir.searching.reading import Reader, Statement
 from webapp.fhir.searching.totals import bind

@@ -9,7 +9,6 @@ import unicodedata
 import uuid
 from binascii import b2a_base64
 from itertools import chain
-from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -19,6 +18,7 @@ from clinical.fhir import XML_TYPE, to_xml
 from webapp.fhir import answers
 from webapp.fhir.access import authorize, log_access, parse_id
 from webapp.fhir.answers import FhirError
+from webapp.fhir.resources import DocumentRow
 from webapp.fhir.service import service
 from webapp.storage import BucketFiles, FileMissing
 from webapp.watching import DOCUMENTS_SERVED
@@ -40,8 +40,8 @@ _TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,62}/[a-z0-9][a-z0-9!#$&^_.+-]{0
 def read_binary(organization: str, document_id: str) -> Response:
     """The file, for a member."""
     organization_id = authorize(organization)
-    row = _current(organization_id, document_id)
-    log_access("binary", organization_id, uuid.UUID(row[0]))
+    row = current(organization_id, parse_id(document_id))
+    log_access("binary", organization_id, uuid.UUID(row.id))
     form = answers.resource_format()
     return _as_resource(row, form) if form else content(row)
 
@@ -61,25 +61,25 @@ def read_presigned(organization: str, document_id: str) -> Response:
     user = service().callers.stands(token, organization_id)
     if user is None:
         raise FhirError(403, "Der Zugang, mit dem dieser Link erstellt wurde, besteht nicht mehr.")
-    row = _current(organization_id, document_id)
-    log_access("presigned", organization_id, uuid.UUID(row[0]), user=user, token=token)
+    row = current(organization_id, parse_id(document_id))
+    log_access("presigned", organization_id, uuid.UUID(row.id), user=user, token=token)
     return _at_the_storage(row) or content(row)
 
 
-def _at_the_storage(row: Any) -> Response | None:
+def _at_the_storage(row: DocumentRow) -> Response | None:
     """A redirect to the storage's own link, where files are handed out there."""
     parts = service()
     if not parts.storage_link or not isinstance(parts.files, BucketFiles):
         return None
-    url = parts.files.url(row[8], row[5], disposition(row[6]), parts.storage_link)
+    url = parts.files.url(row.sha256, row.content_type, disposition(row.title), parts.storage_link)
     return Response(status=302, headers={"Location": url, "Cache-Control": "no-store"})
 
 
-def _as_resource(row: Any, form: str) -> Response:
+def _as_resource(row: DocumentRow, form: str) -> Response:
     """The file in a FHIR Binary, encoded while it is sent."""
-    digest, size = row[8], row[7]
-    told = {"resourceType": "Binary", "id": row[0], "contentType": row[5],
-            "securityContext": {"reference": f"DocumentReference/{row[0]}"}, "data": "="}  # fmt: skip
+    digest, size = row.sha256, row.size
+    told = {"resourceType": "Binary", "id": row.id, "contentType": row.content_type,
+            "securityContext": {"reference": f"DocumentReference/{row.id}"}, "data": "="}  # fmt: skip
     before, after = (to_xml(told) if form == XML_TYPE else orjson.dumps(told)).split(b'"="')
     files = service().files
     if not files.has(digest):
@@ -94,10 +94,10 @@ def _as_resource(row: Any, form: str) -> Response:
     return Response(body, content_type=form, headers=headers, direct_passthrough=True)
 
 
-def content(row: Any, *, inline: bool = False) -> Response:
-    """The file of a document row (order of `DocumentRow`): whole, a Range, or 304."""
-    digest, size, content_type = row[8], row[7], row[5]
-    headers = SAFE | {"Content-Disposition": disposition(row[6], inline=inline)}
+def content(row: DocumentRow, *, inline: bool = False) -> Response:
+    """The file of a document: whole, a Range, or 304."""
+    digest, size, content_type = row.sha256, row.size, row.content_type
+    headers = SAFE | {"Content-Disposition": disposition(row.title, inline=inline)}
     try:
         path = service().files.path(digest)
         if path is not None:
@@ -134,12 +134,13 @@ def clean_content_type(text: str) -> str:
     return text if _TYPE.fullmatch(text) else UNKNOWN_TYPE
 
 
-def _current(organization_id: uuid.UUID, document_id: str) -> Any:
-    key = parse_id(document_id)
-    row = service().documents.one(organization_id, key) if key else None
-    if row is None:
+def current(organization_id: uuid.UUID, key: uuid.UUID | None) -> DocumentRow:
+    """The document, if its file may be given out. Raises FhirError 404."""
+    found = service().documents.one(organization_id, key) if key else None
+    if found is None:
         raise FhirError(404, "Dieses Dokument gibt es in dieser Organisation nicht.")
-    if row[4]:
+    row = DocumentRow._make(found)
+    if row.entered_in_error:
         raise FhirError(404, "Dieses Dokument wurde als fehlerhaft markiert und wird nicht mehr ausgegeben.")
     return row
 

@@ -49,10 +49,10 @@ class DocumentRow(NamedTuple):
         return Status.of(self.entered_in_error, self.superseded)
 
 
-def of_row(row: tuple[Any, ...], url: str = "") -> Resource:
-    """The resource of a row in the order of `DocumentRow`; of a document with its download URL, unless that is empty.
-    What is kept as FHIR JSON has that in `details`, its type in `content_type`, and no file."""
-    return _stored(*row) if row[8] is None else document(row, url)
+def of_row(row: tuple[Any, ...]) -> Resource:
+    """The resource of a row in the order of `DocumentRow`, without a download URL. What is kept as FHIR JSON has that
+    in `details`, its type in `content_type`, and no file."""
+    return _stored(*row) if row[8] is None else document(row, "")
 
 
 def document(row: tuple[Any, ...], url: str) -> Resource:

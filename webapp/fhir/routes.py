@@ -50,22 +50,14 @@ UNKNOWN = {
 _SEARCHED = f"any({', '.join(UNKNOWN)})"
 
 
-@fhir.get("/metadata")
-def metadata(organization: str) -> Response:
-    """CapabilityStatement; needs no token."""
+@fhir.get("/metadata", defaults={"made": capability_statement})
+@fhir.get(f"/{EXTRACT}", defaults={"made": extract_definition}, endpoint="operation_definition")
+def metadata(organization: str, made: Callable[[str], Resource]) -> Response:
+    """CapabilityStatement, and the definition of `$extract` that it names; neither needs a token."""
     organization_id = parse_id(organization)
     if organization_id is None:
         raise FhirError(404)
-    return tagged(capability_statement(fhir_base(organization_id)))
-
-
-@fhir.get(f"/{EXTRACT}")
-def operation_definition(organization: str) -> Response:
-    """The definition of `$extract`; needs no token, like the CapabilityStatement that names it."""
-    organization_id = parse_id(organization)
-    if organization_id is None:
-        raise FhirError(404)
-    return tagged(extract_definition(fhir_base(organization_id)))
+    return tagged(made(fhir_base(organization_id)))
 
 
 @fhir.get(f"/<{_SEARCHED}:kind>", strict_slashes=False)

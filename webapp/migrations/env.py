@@ -2,12 +2,12 @@
 
 from alembic import context
 
-import webapp.fhir.machines.models
+import webapp.fhir.machines.accounts
 import webapp.fhir.machines.origins
 import webapp.fhir.models
 import webapp.fhir.writing.purging
 import webapp.sso.models
-import webapp.workbench.models  # noqa: F401 - registers its tables
+import webapp.workbench.drafting  # noqa: F401 - registers its tables
 from webapp.extensions import db
 from webapp.models import Base
 

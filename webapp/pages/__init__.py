@@ -7,10 +7,9 @@ from werkzeug.wrappers import Response
 
 from webapp.extensions import db, login_manager
 from webapp.models import User
-from webapp.pages.account import account
+from webapp.pages.account import account, home
 from webapp.pages.cli import orgs, trail, users
 from webapp.pages.dry_run import dry_run
-from webapp.pages.home import home
 from webapp.pages.members import members_page
 from webapp.pages.operator import operator
 

@@ -1,9 +1,9 @@
-"""The account page: the person, the linked vendors and the open sessions; and signing out."""
+"""The start page and the login page; the account page with the linked vendors and the open sessions; signing out."""
 
 import uuid
 from typing import cast
 
-from flask import Blueprint, flash, redirect, render_template, session, url_for
+from flask import Blueprint, flash, redirect, render_template, request, session, url_for
 from flask_babel import gettext as _
 from flask_login import current_user, logout_user
 from sqlalchemy import delete, select
@@ -11,14 +11,32 @@ from sqlalchemy.orm import joinedload
 from werkzeug.wrappers import Response
 
 from webapp import audit, guards
+from webapp.config import settings
+from webapp.demo.vendor import PROVIDER
 from webapp.extensions import db
 from webapp.models import BrowserSession, Membership
 from webapp.sessions import ServerSession, begin_anew, sessions_of
-from webapp.sso import accounts
+from webapp.sso import accounts, attempts
+from webapp.sso.blueprint import vendor_host
 from webapp.sso.models import Identity
+from webapp.sso.providers import active_providers, find
 
+home = Blueprint("home", __name__)
 account = Blueprint("account", __name__, url_prefix="/accounts")
 account.before_request(guards.signed_in)
+
+
+@home.get("/")
+def index() -> str:
+    """The home page: introduces Befund and links to its parts."""
+    return render_template("home.html", demo=settings().development and find(PROVIDER) is not None)
+
+
+@home.get("/accounts/login/")
+def login() -> str:
+    """The active vendors, each a link that starts its sign-in."""
+    wanted = attempts.local_path(request.args.get("next", ""))
+    return render_template("login.html", providers=active_providers(), host=vendor_host, next=wanted)
 
 
 @account.get("/")

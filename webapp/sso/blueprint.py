@@ -21,11 +21,11 @@ from webapp.errors import ErrorPage, is_outage
 from webapp.extensions import db, limiter
 from webapp.sso import accounts, attempts, dry_run, mail
 from webapp.sso.attempts import Attempt
+from webapp.sso.completion import ask_for_address, signed_in
 from webapp.sso.models import Provider
 from webapp.sso.profile import Profile, SubjectMissing, read_profile
 from webapp.sso.providers import find_active, find_allowed, mixed_up, several_undefended, undefended
 from webapp.sso.sealing import unseal
-from webapp.sso.signing_in import ask_for_address, signed_in
 from webapp.sso.vendor import VendorCalls, error_code
 from webapp.urls import external_url
 from webapp.watching import SIGN_INS

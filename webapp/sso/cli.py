@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask import current_app
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from clinical.errors import SettingError
 from webapp import audit
 from webapp.cli import Group
-from webapp.config import settings
 from webapp.extensions import db
 from webapp.sso.blueprint import callback_url
 from webapp.sso.models import Provider
@@ -20,7 +18,7 @@ from webapp.sso.probe import probe
 from webapp.sso.providers import DEFAULT_SCOPES, MIX_UP, ProviderFields, all_providers, exposed, set_active, store
 from webapp.sso.sealing import seal, sealed_by_previous, unseal
 from webapp.sso.subjects import plan_moves, read_map
-from webapp.urls import external_url, prefix_of, public_origin
+from webapp.urls import as_outside, external_url
 
 providers = Group("providers", help="The vendors people sign in with.")
 
@@ -49,7 +47,7 @@ def add(provider_id: str, no_pkce: bool, no_trust_email: bool, inactive: bool, *
             row = store(session, fields, active=not inactive)
     except SettingError as error:
         raise click.ClickException(str(error)) from None
-    with _as_outside():
+    with as_outside():
         click.echo(f"stored {provider_id}. Callback URL for the vendor's allow list, exactly:\n  {callback_url(row)}")
     _warn()
 
@@ -72,7 +70,7 @@ def show(provider_id: str) -> None:
     click.echo(f"client_secret: stored, encrypted\ntoken_auth_method: {row.token_auth_method.value}")
     for name in ("issuer", "own_callback", "pkce", "trust_email", "basic_percent_encode", "active"):
         click.echo(f"{name}: {getattr(row, name)}")
-    with _as_outside():
+    with as_outside():
         click.echo(f"callback_url: {callback_url(row)}")
         click.echo(f"login_url: {external_url('vendor_oauth2.login', provider_id=row.id)}")
 
@@ -82,11 +80,11 @@ def show(provider_id: str) -> None:
 def test(provider_id: str) -> None:
     """Ask the vendor's endpoints and say what is wrong; exit code 1 when something is."""
     row = _found(provider_id)
-    with _as_outside():
+    with as_outside():
         findings = probe(row, callback_url(row))
-    for finding in findings:
-        click.echo(f"{'ok  ' if finding.good else 'FAIL'} {finding.endpoint}: {finding.sentence}")
-    if not all(finding.good for finding in findings):
+    for endpoint, (good, sentence) in findings.items():
+        click.echo(f"{'ok  ' if good else 'FAIL'} {endpoint}: {sentence}")
+    if not all(good for good, _ in findings.values()):
         raise SystemExit(1)
 
 
@@ -154,8 +152,3 @@ def _found(provider_id: str) -> Provider:
     if row is None:
         raise click.ClickException(f"there is no provider {provider_id!r}; `providers list` shows all")
     return row
-
-
-def _as_outside() -> Any:
-    """URLs are built in a request context, here one of the public address."""
-    return current_app.test_request_context("/", base_url=public_origin() + (prefix_of(settings()) or "/"))

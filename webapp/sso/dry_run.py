@@ -10,6 +10,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -182,7 +183,7 @@ def _without_secrets(profile: Profile, hidden: set[str]) -> dict[str, Any]:
     """A subject that is a token can still be compared: its place takes a part of its SHA-256."""
     return {
         name: f"{MASK} {digest(value)[:8]}" if isinstance(value, str) and _holds(value, hidden) else value
-        for name, value in profile.as_dict().items()
+        for name, value in asdict(profile).items()
     }
 
 

@@ -1,7 +1,6 @@
 """`providers test`: ask a vendor's three endpoints harmless questions and say what is wrong with them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from webapp.errors import ErrorPage
 from webapp.sso.models import Provider
@@ -9,37 +8,28 @@ from webapp.sso.vendor import VendorCalls, error_code, read_json
 from webapp.wire import NO_MORE, NoAnswer, OutgoingCalls, deadline
 
 BOGUS = "befund-providers-test"
-_Finding = tuple[bool, str]
-UNREACHABLE: _Finding = (False, "cannot be reached; check the URL, DNS and the certificate")
-REFUSALS: dict[str, _Finding] = {
+Finding = tuple[bool, str]
+"""An endpoint is as it should be or not, and a sentence."""
+UNREACHABLE: Finding = (False, "cannot be reached; check the URL, DNS and the certificate")
+REFUSALS: dict[str, Finding] = {
     "invalid_grant": (True, "knows the client and refuses a made-up code, as it should"),
     "vendor_client": (False, "refuses the client; check client id, client secret and the auth method"),
     "vendor_unreachable": UNREACHABLE,
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """The result of probing one endpoint: `good` or not, and a sentence."""
-
-    endpoint: str
-    good: bool
-    sentence: str
-
-
-def probe(provider: Provider, callback: str) -> list[ProbeResult]:
-    """One finding per endpoint. Nobody is signed in and nothing is stored."""
+def probe(provider: Provider, callback: str) -> dict[str, Finding]:
+    """One finding per endpoint, by its name. Nobody is signed in and nothing is stored."""
     calls = VendorCalls(provider, callback)
     with deadline() as line:
-        found = {
+        return {
             "authorization": _authorization(line, calls),
             "token": _token(line, calls),
             "userinfo": _userinfo(line, provider),
         }
-    return [ProbeResult(endpoint, *finding) for endpoint, finding in found.items()]
 
 
-def _authorization(line: OutgoingCalls, calls: VendorCalls) -> _Finding:
+def _authorization(line: OutgoingCalls, calls: VendorCalls) -> Finding:
     status, _ = _get(line, calls.leaving(BOGUS))
     if status == 0:
         return UNREACHABLE
@@ -50,7 +40,7 @@ def _authorization(line: OutgoingCalls, calls: VendorCalls) -> _Finding:
     return True, f"answers {status}"
 
 
-def _token(line: OutgoingCalls, calls: VendorCalls) -> _Finding:
+def _token(line: OutgoingCalls, calls: VendorCalls) -> Finding:
     """A made-up code: a good server knows the client and refuses the code."""
     try:
         calls.token(line, BOGUS, BOGUS * 3)
@@ -60,7 +50,7 @@ def _token(line: OutgoingCalls, calls: VendorCalls) -> _Finding:
     return False, "gave a token for a made-up code: this is no safe vendor"
 
 
-def _userinfo(line: OutgoingCalls, provider: Provider) -> _Finding:
+def _userinfo(line: OutgoingCalls, provider: Provider) -> Finding:
     status, body = _get(line, provider.userinfo_url, {"Authorization": f"Bearer {BOGUS}"})
     if status in (400, 401, 403):
         return True, f"refuses a made-up token with {status}, as it should"

@@ -6,7 +6,7 @@ Claims: contract, section 2, "Vendor userinfo response"; OpenID Connect Core 1.0
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -39,10 +39,6 @@ class Profile:
     family_name: str = ""
     preferred_username: str = ""
     picture: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """For the session; `Profile(**profile.as_dict())` gives it back."""
-        return asdict(self)
 
 
 def read_profile(claims: Mapping[str, Any]) -> Profile:

@@ -1,6 +1,6 @@
 """ICD-10-GM for reading: the artifact's catalog, browsed by chapter, group and code, compared with an earlier year's.
 
-Codes are found by words where the search is: the webapp asks the text API (`terminology`).
+Codes are found by words where the search is: the webapp asks the text API (`catalog_pages`).
 """
 
 import logging

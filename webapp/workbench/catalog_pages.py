@@ -3,26 +3,38 @@
 What somebody looks for may come from a letter: it is posted, so that it stands in no address and no log.
 """
 
+from functools import lru_cache
 from typing import Any
 
+import httpx2
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from flask_babel import gettext as _
 from pydantic import ValidationError
 
+from clinical.contract import SUGGEST_MAX, SuggestedCode, SuggestResponse
 from clinical.icd import PAIR_NOTE, Code
+from clinical.tracing import outgoing
 from webapp import guards
 from webapp.config import settings
 from webapp.extensions import limiter
+from webapp.workbench.calls import api_key, api_url
 from webapp.workbench.catalog import MARKS, CodeBook, Since, open_book, pairs, since
-from webapp.workbench.conflicts import Checked, conflicts, usual_ages
-from webapp.workbench.terminology import ApiSilent, suggested, synonyms
+from webapp.workbench.conflicts import Checked, conflicts, usual_ages, usual_sex
 from webapp.workbench.words import NOTES
 
 LONGEST_SEARCH, MOST_FOUND, CHOSEN_FROM = 200, 50, 12
 MOST_LOOKED_UP = 60
+SYSTEM = "http://fhir.de/CodeSystem/bfarm/icd-10-gm"
+LOOKUP = "/api/fhir/r4/CodeSystem/$lookup"
+TIMEOUT = httpx2.Timeout(5.0, connect=1.0)
+MOST_SYNONYMS = 40
 PACE = "300 per minute"  # without signing in, one address; a clinic behind it types
 
 catalog = Blueprint("catalog", __name__, url_prefix="/catalog")
+
+
+class ApiSilent(Exception):
+    """The text API does not answer, or not as the contract says."""
 
 
 @catalog.before_request
@@ -44,7 +56,7 @@ def search() -> str | Response:
     book, words = _book(), request.form.get("q", "")[:LONGEST_SEARCH]
     for_script = request.accept_mimetypes.best == "application/json"
     try:
-        found = suggested(words, CHOSEN_FROM if for_script else MOST_FOUND)
+        found = _suggested(words, CHOSEN_FROM if for_script else MOST_FOUND)
     except ApiSilent:
         abort(503, description="the text API does not answer")
     known = [(code, one.wording) for one in found if (code := book.find(one.code)) is not None]
@@ -106,10 +118,10 @@ def one_code(code: str) -> str:
         book=book,
         code=found,
         uses=_uses(),
-        sexes=_sexes(),
+        sex=usual_sex(found),
         ages=usual_ages(found),
         kinds=NOTES,
-        synonyms=synonyms(found.code),
+        synonyms=_synonyms(found.code),
         changed=_changed(book, found),
     )
 
@@ -153,5 +165,40 @@ def _uses() -> dict[str, str]:
     }
 
 
-def _sexes() -> dict[str, str]:
-    return {"M": _("nur bei Männern üblich"), "W": _("nur bei Frauen üblich")}
+def _suggested(words: str, limit: int) -> tuple[SuggestedCode, ...]:
+    """Codes for the first characters of words, the likeliest first. Raises ApiSilent."""
+    if not words.strip():
+        return ()
+    body = {"text": words[:SUGGEST_MAX], "limit": limit}
+    try:
+        return SuggestResponse.model_validate(_asked("POST", "/api/codes/suggest", json=body)).codes
+    except ValueError:
+        raise ApiSilent from None
+
+
+def _synonyms(code: str) -> list[str]:
+    """Other wordings of a code; none where the text API does not answer: the page stands without them."""
+    parameters = {"system": SYSTEM, "code": code, "property": "designation"}
+    try:
+        rows = _asked("GET", LOOKUP, params=parameters)["parameter"]
+        parts = [{part["name"]: part for part in row["part"]} for row in rows if row["name"] == "designation"]
+        return [str(part["value"]["valueString"]) for part in parts[1 : MOST_SYNONYMS + 1]]
+    except (ApiSilent, KeyError, TypeError):
+        return []
+
+
+def _asked(method: str, path: str, **more: Any) -> Any:
+    given = settings()
+    headers = {"Authorization": f"Bearer {api_key(given)}", **outgoing()}
+    try:
+        answer = _client().request(method, api_url(given) + path, headers=headers, **more)
+        answer.raise_for_status()
+        return answer.json()
+    except (httpx2.HTTPError, ValueError):
+        raise ApiSilent from None
+
+
+@lru_cache(maxsize=1)
+def _client() -> httpx2.Client:
+    """One for all threads of a process: a new connection for each key would take longer than the answer."""
+    return httpx2.Client(trust_env=False, timeout=TIMEOUT)

@@ -116,8 +116,7 @@ def _alone(known: Sequence[tuple[Code, Accepted]]) -> Iterator[Conflict]:
 def _of_the_patient(known: Sequence[tuple[Code, Accepted]], case: Checked) -> Iterator[Conflict]:
     for code, _given in known:
         if case.sex and code.sex and code.sex != case.sex:
-            whose = _("nur bei Männern üblich") if code.sex == "M" else _("nur bei Frauen üblich")
-            yield Conflict("sex", (code.code,), f"{code.code}: {whose}.")
+            yield Conflict("sex", (code.code,), f"{code.code}: {usual_sex(code)}.")
         if case.age is not None and outside(case.age * DAYS_PER_YEAR, code.age_low, code.age_high):
             text = _(
                 "%(code)s ist im Alter von %(age)d Jahren nicht üblich (%(usual)s).",
@@ -128,6 +127,12 @@ def _of_the_patient(known: Sequence[tuple[Code, Accepted]], case: Checked) -> It
 
 OLDEST = 124
 """Years that the official metadata give where there is no upper limit."""
+
+
+def usual_sex(code: Code) -> str:
+    """The sex a code is usual of, in words; "" where it is of any."""
+    words = {"M": _("nur bei Männern üblich"), "W": _("nur bei Frauen üblich")}
+    return words.get(code.sex, "") if code.sex else ""
 
 
 def usual_ages(code: Code) -> str:

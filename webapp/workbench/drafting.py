@@ -1,26 +1,41 @@
 """The page "Formulieren": an instruction and a text become a draft; members keep the instructions they use again."""
 
 import uuid
+from datetime import datetime
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_login import current_user
-from sqlalchemy import delete, func, select
+from sqlalchemy import ForeignKey, String, Text, UniqueConstraint, delete, func, select
+from sqlalchemy.orm import Mapped, mapped_column
 from werkzeug.wrappers import Response
 
 from clinical.contract import PROMPT_MAX, TEXT_MAX, GenerateRequest
 from webapp import guards
 from webapp.extensions import db
-from webapp.models import User
+from webapp.models import Base, User, utcnow
 from webapp.workbench import examples
 from webapp.workbench.calls import stream
-from webapp.workbench.models import TITLE_LENGTH, Instruction
 from webapp.workbench.words import DRAFTING, spoken
 
 MOST_KEPT = 50  # of one person; a longer list is no help
+TITLE_LENGTH = 80
 
 drafting = Blueprint("drafting", __name__, url_prefix="/drafting")
 drafting.before_request(guards.member)
+
+
+class Instruction(Base):
+    """An instruction for drafts, one person's own, found again by its title. No text of a patient is kept here."""
+
+    __tablename__ = "instruction"
+    __table_args__ = (UniqueConstraint("user_id", "title"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
+    title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
+    prompt: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
 
 @drafting.get("/")

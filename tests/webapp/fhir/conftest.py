@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
 from tests.serving import serving
-from tests.webapp.conftest import add_organization, add_user
+from tests.webapp.conftest import add_organization, add_user, command
 from webapp.extensions import db as database
 from webapp.fhir import dates, store, tokens
 from webapp.fhir.models import ImagingStudy, Patient, PatientIdentifier, Status
@@ -54,8 +54,7 @@ class Place:
     def allow(self, *what: str) -> None:
         """Give the organization's programs leave."""
         for one in what:
-            done = self.app.test_cli_runner().invoke(args=["orgs", "allow", str(self.organization), one])
-            assert done.exit_code == 0, done.output
+            command(self.app, "orgs", "allow", self.organization, one)
 
     def machine(self, *more: str) -> tuple[str, str]:
         """A new account of the place and a secret of it."""
@@ -241,9 +240,7 @@ def now() -> str:
 
 def run(app: Flask, *arguments: str, fails: bool = False) -> str:
     """The words that a command about service accounts prints."""
-    done = app.test_cli_runner().invoke(args=["services", *arguments])
-    assert (done.exit_code != 0) == fails, done.output
-    return done.output.strip()
+    return command(app, "services", *arguments, fails=fails).strip()
 
 
 def document(**changed: Any) -> Resource:

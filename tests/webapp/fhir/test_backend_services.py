@@ -23,8 +23,8 @@ from tests.serving import free_port, serving, wait_until
 from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, make_app
 from tests.webapp.fhir.conftest import Caller, Place, make_place, run
 from tests.webapp.sso import live
+from webapp.fhir.machines.accounts import ServiceAccount
 from webapp.fhir.machines.keys import AGAIN_S, AT_ONCE, KEPT_S, KeysBusy, PublicKeys
-from webapp.fhir.machines.models import ServiceAccount
 from webapp.fhir.machines.oauth import UNPROVEN
 from webapp.models import AuditEvent
 

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from tests.webapp.conftest import Outside
 from tests.webapp.fhir.conftest import ALL, BODY, FHIR, SYSTEM, Caller, Place, document, make_place, resources_of
 from webapp.extensions import db as database
-from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.machines.accounts import ServiceAccount
 from webapp.fhir.models import DocumentChange
 from webapp.fhir.service import service
 from webapp.models import AuditEvent

@@ -1,13 +1,13 @@
 """A program that does not know whether it wrote already: conditional updates, keys of calls, $update-metadata."""
 
 import base64
-import threading
 from typing import Any
 
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside
 from tests.webapp.fhir.conftest import ALL, SYSTEM, Caller, Place, document
+from tests.webapp.sso.threads import at_once
 
 WHERE = f"identifier={SYSTEM}%7Cbrief-7"
 NAMED = {"identifier": [{"system": SYSTEM, "value": "brief-7"}]}
@@ -82,18 +82,10 @@ def test_a_program_that_may_only_update_stores_nothing_new(place: Place) -> None
 
 
 def test_the_same_conditional_update_at_the_same_moment_makes_one_document(writer: Caller) -> None:
-    statuses: list[int] = []
+    def send() -> int:
+        return Caller(writer.place).put(document(**NAMED), f"DocumentReference?{WHERE}").status_code
 
-    def send() -> None:
-        answer = Caller(writer.place).put(document(**NAMED), f"DocumentReference?{WHERE}")
-        statuses.append(answer.status_code)
-
-    threads = [threading.Thread(target=send) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [200, 200, 200, 201]
+    assert sorted(at_once(*[send] * 4)) == [200, 200, 200, 201]
     assert writer.bundle("DocumentReference")["total"] == 1
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from moto.server import ThreadedMotoServer
 
 from clinical.errors import SettingError
-from tests.webapp.conftest import make_app
+from tests.webapp.conftest import command, make_app
 from tests.webapp.fhir.conftest import Caller, make_place, resources_of
 from webapp.fhir.files import clean_content_type, clean_title, disposition
 from webapp.fhir.service import service
@@ -152,7 +152,7 @@ def test_a_link_leads_to_the_storage_for_a_minute_and_dies_with_the_token(databa
     answer = httpx2.get(sent_on.headers["Location"])
     assert answer.content == BODY
     assert answer.headers["Content-Type"] == "application/pdf"
-    assert app.test_cli_runner().invoke(args=["users", "deactivate", "erika@example.org"]).exit_code == 0
+    command(app, "users", "deactivate", "erika@example.org")
     dead = browser.get(url)
     assert (dead.status_code, "Location" in dead.headers) == (403, False)
 

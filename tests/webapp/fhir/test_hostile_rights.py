@@ -36,7 +36,7 @@ from tests.webapp.fhir.test_backend_services import (
     published,
     signed,
 )
-from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
+from webapp.fhir.machines.accounts import ServiceAccount, ServiceSecret
 from webapp.fhir.models import AccessToken, Document, Patient
 from webapp.models import BrowserSession, Membership, User
 from webapp.sso.models import Identity, Provider

@@ -13,8 +13,7 @@ from tests.webapp.conftest import Outside, add_organization
 from tests.webapp.fhir.conftest import Caller, Place, resources_of, run
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes
-from webapp.fhir.machines.accounts import SECRETS_AT_MOST, WARN_DAYS, ends_soon
-from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
+from webapp.fhir.machines.accounts import SECRETS_AT_MOST, WARN_DAYS, ServiceAccount, ServiceSecret, ends_soon
 from webapp.fhir.models import AccessLog
 from webapp.models import AuditEvent, utcnow
 

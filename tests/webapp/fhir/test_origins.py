@@ -5,7 +5,7 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import Outside, add_organization
+from tests.webapp.conftest import Outside, add_organization, command
 from tests.webapp.fhir.conftest import Caller, Place, resources_of
 from webapp.models import AuditEvent
 
@@ -14,9 +14,7 @@ ALLOW = "Access-Control-Allow-Origin"
 
 
 def run(app: Flask, *arguments: str, fails: bool = False) -> str:
-    done = app.test_cli_runner().invoke(args=["origins", *arguments])
-    assert (done.exit_code != 0) == fails, done.output
-    return done.output
+    return command(app, "origins", *arguments, fails=fails)
 
 
 def asked(place: Place, path: str, origin: str = PAGE, method: str = "OPTIONS", **headers: str) -> TestResponse:

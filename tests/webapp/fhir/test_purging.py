@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import Outside
+from tests.webapp.conftest import Outside, command
 from tests.webapp.fhir.conftest import Caller, Place, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import store
@@ -23,10 +23,7 @@ DETAILS = {"masterIdentifier": {"system": "urn:oid:1.2.3", "value": "brief-1"}}
 
 
 def purge(app: Flask, document: uuid.UUID, *, fails: bool = False) -> str:
-    command = ["documents", "purge", str(document), "--reason", "Antrag 7", "--yes"]
-    done = app.test_cli_runner().invoke(args=command)
-    assert (done.exit_code != 0) == fails, done.output
-    return done.output
+    return command(app, "documents", "purge", document, "--reason", "Antrag 7", "--yes", fails=fails)
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -37,7 +34,7 @@ def test_a_purged_document_is_nowhere_and_its_tombstone_tells_of_it(
     gone = place.add_document(b"geht", details=DETAILS, title="Muster.pdf")
     link = urlsplit(resources_of(caller.bundle(f"DocumentReference?_id={gone}"))[0]["content"][0]["attachment"]["url"])
     if marked:
-        assert app.test_cli_runner().invoke(args=["documents", "mark-in-error", str(gone)]).exit_code == 0
+        command(app, "documents", "mark-in-error", gone)
     assert "deleted" in purge(app, gone)
     assert caller.ids("DocumentReference") == [str(kept)]
     assert caller.bundle("DocumentReference?status=entered-in-error")["total"] == 0
@@ -51,7 +48,7 @@ def test_a_purged_document_is_nowhere_and_its_tombstone_tells_of_it(
     assert db.session.scalar(select(func.count()).select_from(DocumentTerm)) == 0
     trail = db.session.scalars(select(AuditEvent).where(AuditEvent.event == "purged")).one()
     assert (trail.kind, trail.detail) == ("document", f"{gone}: Antrag 7")
-    assert app.test_cli_runner().invoke(args=["documents", "verify"]).exit_code == 0
+    command(app, "documents", "verify")
     assert "no document" in purge(app, gone, fails=True)
 
 
@@ -71,8 +68,7 @@ def test_counters_stay_exact(app: Flask, place: Place, caller: Caller) -> None:
     documents = [place.add_document(bytes([number])) for number in range(5)]
     purge(app, documents[2])
     before = caller.bundle("DocumentReference")["total"]
-    run = app.test_cli_runner().invoke
-    assert run(args=["documents", "recount", "--org", str(place.organization)]).exit_code == 0
+    command(app, "documents", "recount", "--org", place.organization)
     assert (before, caller.bundle("DocumentReference")["total"]) == (4, 4)
 
 
@@ -119,7 +115,7 @@ def test_what_is_stored_again_while_it_is_purged_keeps_its_file(app: Flask, plac
         document = store.put_and_store(put_and_purge, write)
     assert len(put) == 2
     assert caller.get(f"Binary/{document}").data == b"gleich"
-    assert app.test_cli_runner().invoke(args=["documents", "verify"]).exit_code == 0
+    command(app, "documents", "verify")
 
 
 def test_a_file_is_not_removed_from_under_a_transaction_that_stores_it(

@@ -17,7 +17,7 @@ from tests.webapp.fhir.test_backend_services import ask, claims, signed
 from tests.webapp.fhir.test_posting import READS, holder
 from webapp.extensions import db as database
 from webapp.fhir.machines import accounts
-from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.machines.accounts import ServiceAccount
 from webapp.fhir.models import AccessLog
 
 SECRETS = ("Geheimbefund", "Mustermann", "Erika-Studie")
@@ -30,10 +30,6 @@ def names(place: Place) -> dict[str, str]:
     found = place.add_document(b"Geheimbefund", patient_id=patient, title="Geheimbefund.txt")
     study = place.add_study(patient, description="Erika-Studie")
     return {"p": str(patient), "d": str(found), "s": str(study)}
-
-
-def program(place: Place, scopes: str) -> Caller:
-    return place.program(scopes)
 
 
 def leaks(answer: TestResponse) -> list[str]:
@@ -100,7 +96,7 @@ def test_what_a_scope_does_not_give_is_refused_and_named(
     place: Place, names: dict[str, str], scopes: str, tried: str, lacking: str
 ) -> None:
     method, path = tried.format(**names).split(" ", 1)
-    answer = program(place, scopes).open(method, path)
+    answer = place.program(scopes).open(method, path)
     assert answer.status_code == 403
     assert lacking in answer.get_data(as_text=True)
     assert leaks(answer) == []
@@ -124,7 +120,7 @@ DETOURS = [
 def test_no_detour_leads_to_content(place: Place, names: dict[str, str], tried: str) -> None:
     """By whoever may list studies, and by whoever overrides the method."""
     method, path = tried.format(**names).split(" ", 1)
-    weak = program(place, f"{STUDIES}c")
+    weak = place.program(f"{STUDIES}c")
     for headers in ({}, {"X-HTTP-Method-Override": "GET"}, {"X-Original-URL": f"{place.path}/Patient"}):
         answer = weak.open(method, path, headers=headers, follow_redirects=True)
         assert answer.status_code in (400, 403, 404, 405), answer.get_data(as_text=True)
@@ -136,7 +132,7 @@ def test_every_route_asks_for_a_right(place: Place, names: dict[str, str]) -> No
     open_to_all = {
         "/fhir/r4/metadata", "/fhir/r4/OperationDefinition/extract", "/fhir/r4/.well-known/smart-configuration",
     }  # fmt: skip
-    weak, seen = program(place, f"{STUDIES}c"), 0
+    weak, seen = place.program(f"{STUDIES}c"), 0
     keys = {"document_id": names["d"], "patient_id": names["p"], "version_id": "1", "key": names["s"], "_rest": "x"}
     for rule in place.app.url_map.iter_rules():
         path = rule.rule.removeprefix("/<organization>")
@@ -194,7 +190,7 @@ def test_who_may_read_documents_or_files_gets_links_that_work(
     place: Place, names: dict[str, str], given: str, tried: str
 ) -> None:
     method, path = tried.format(**names).split(" ", 1)
-    (attachment,) = attachments(program(place, f"{FINDS} {given}").open(method, path))
+    (attachment,) = attachments(place.program(f"{FINDS} {given}").open(method, path))
     assert fetched(place, attachment["url"]).data == b"Geheimbefund"
 
 
@@ -285,7 +281,7 @@ def test_who_may_read_too_gets_what_is_there_and_that_is_written_down(place: Pla
 
 
 def test_a_transaction_tells_no_more_of_what_is_there(place: Place, db: Outside) -> None:
-    writer = program(place, WRITES)
+    writer = place.program(WRITES)
     writer.post("Patient", SENT["Patient"][0])
     sent = bundle()
     sent["entry"][1]["request"]["ifNoneExist"] = f"identifier={SYSTEM}|99"
@@ -298,7 +294,7 @@ def test_a_transaction_tells_no_more_of_what_is_there(place: Place, db: Outside)
 
 
 def test_reading_a_patient_or_a_study_is_written_down(place: Place, names: dict[str, str], db: Outside) -> None:
-    reader = program(place, READS)
+    reader = place.program(READS)
     for path in (f"Patient/{names['p']}", f"ImagingStudy/{names['s']}", f"DocumentReference/{names['d']}"):
         assert reader.get(path).status_code == 200
     assert reader.get(f"Patient/{names['d']}").status_code == 404

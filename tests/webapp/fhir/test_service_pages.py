@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import Place
-from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.machines.accounts import ServiceAccount
 from webapp.models import AuditEvent
 
 LIST = "/operator/services/"

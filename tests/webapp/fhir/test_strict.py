@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from tests.webapp.conftest import ONE_DATABASE, Outside, add_user, login, submit
 from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, make_place, resources_of, run
 from tests.webapp.fhir.test_posting import FORM, TOKENS, holder
-from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.machines.accounts import ServiceAccount
 from webapp.models import AuditEvent, Organization
 
 # What is asked, and what the refusal names.

@@ -72,6 +72,14 @@ def app_settings(post_office):
     return {"mail_url": f"smtp://127.0.0.1:{post_office.port}", "mail_from": "anmeldung@befund.example"}
 
 
+@pytest.fixture
+def pending(client, add_provider, vendor, postbox):
+    """The browser of somebody who came back from a vendor that gave no address."""
+    add_provider()
+    sign_in(client, vendor, WITHOUT)
+    return client
+
+
 def ask(client, address="erika@example.org"):
     return submit(client, ADDRESS, email=address)
 
@@ -147,46 +155,36 @@ def test_the_form_does_not_tell_whether_an_account_exists(app, db, add_provider,
     assert pages[0] == pages[1]
 
 
-def test_the_fifth_wrong_try_voids_the_code(client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    ask(client)
+def test_the_fifth_wrong_try_voids_the_code(pending, db, postbox):
+    ask(pending)
     wrong = f"{(int(postbox.code()) + 1) % 10**6:06d}"
     for left in (4, 3, 2, 1):
-        assert f"Noch {left} Versuche" in submit(client, CODE, code=wrong).get_data(as_text=True)
-    assert "gilt nicht mehr" in submit(client, CODE, code=wrong).get_data(as_text=True)
-    assert "gilt nicht mehr" in submit(client, CODE, code=postbox.code()).get_data(as_text=True)
+        assert f"Noch {left} Versuche" in submit(pending, CODE, code=wrong).get_data(as_text=True)
+    assert "gilt nicht mehr" in submit(pending, CODE, code=wrong).get_data(as_text=True)
+    assert "gilt nicht mehr" in submit(pending, CODE, code=postbox.code()).get_data(as_text=True)
     assert db.session.scalars(select(User)).all() == []
 
 
-def test_a_malformed_code_costs_no_try(client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    ask(client)
+def test_a_malformed_code_costs_no_try(pending, db, postbox):
+    ask(pending)
     for text in ("", "12345", "1234567", "abcdef", "１２３４５６", "٣٣٣٣٣٣"):
-        assert submit(client, CODE, code=text).status_code == 422
+        assert submit(pending, CODE, code=text).status_code == 422
     assert db.session.scalars(select(OneTimeCode.tries)).one() == 0
 
 
-def test_a_new_code_voids_the_old_and_both_die_after_ten_minutes(client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    ask(client)
+def test_a_new_code_voids_the_old_and_both_die_after_ten_minutes(pending, db, postbox):
+    ask(pending)
     first = postbox.code()
     age_codes(db, timedelta(seconds=11))
-    ask(client)
+    ask(pending)
     if first != postbox.code():
-        assert submit(client, CODE, code=first).status_code == 422
+        assert submit(pending, CODE, code=first).status_code == 422
     age_codes(db, timedelta(minutes=10))
-    assert "gilt nicht mehr" in submit(client, CODE, code=postbox.code()).get_data(as_text=True)
+    assert "gilt nicht mehr" in submit(pending, CODE, code=postbox.code()).get_data(as_text=True)
 
 
-def test_a_code_is_worth_nothing_in_another_session_or_for_another_address(
-    app, client, db, add_provider, vendor, postbox
-):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    ask(client, "mine@example.org")
+def test_a_code_is_worth_nothing_in_another_session_or_for_another_address(app, pending, db, vendor, postbox):
+    ask(pending, "mine@example.org")
     mine = postbox.code()
     age_codes(db, timedelta(seconds=11))
     other = app.test_client()
@@ -195,56 +193,48 @@ def test_a_code_is_worth_nothing_in_another_session_or_for_another_address(
     if mine != postbox.code():
         assert submit(other, CODE, code=mine).status_code == 422
     age_codes(db, timedelta(seconds=11))
-    ask(client, "victim@example.org")
+    ask(pending, "victim@example.org")
     if mine != postbox.code():
-        assert submit(client, CODE, code=mine).status_code == 422
+        assert submit(pending, CODE, code=mine).status_code == 422
 
 
-def test_codes_are_sent_every_ten_seconds_and_five_times_an_hour(app, client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    assert ask(client).status_code == 302
-    assert ask(client).status_code == 429
+def test_codes_are_sent_every_ten_seconds_and_five_times_an_hour(app, pending, db, postbox):
+    assert ask(pending).status_code == 302
+    assert ask(pending).status_code == 429
     for _ in range(4):
         age_codes(db, timedelta(seconds=11))
-        assert ask(client).status_code == 302
+        assert ask(pending).status_code == 302
     age_codes(db, timedelta(seconds=11))
-    refused = ask(client)
+    refused = ask(pending)
     assert refused.status_code == 429
     assert "zu viele Codes" in refused.get_data(as_text=True)
-    assert ask(client, "another@example.org").status_code == 429, "the network address has its own count"
+    assert ask(pending, "another@example.org").status_code == 429, "the network address has its own count"
     assert len(postbox.mails) == 5
     age_codes(db, timedelta(hours=1))
-    assert ask(client).status_code == 302
+    assert ask(pending).status_code == 302
 
 
-def test_codes_are_stored_hashed(client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    ask(client)
+def test_codes_are_stored_hashed(pending, db, postbox):
+    ask(pending)
     row = db.session.scalars(select(OneTimeCode)).one()
     assert postbox.code() not in f"{row.code_hash} {row.address_hash}"
     assert "erika" not in row.address_hash
 
 
-def test_a_mail_server_that_refuses_is_said_in_words(client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
+def test_a_mail_server_that_refuses_is_said_in_words(pending, db, postbox):
     postbox.refuse = True
-    answer = ask(client)
+    answer = ask(pending)
     assert answer.status_code == 502
     assert "konnte nicht verschickt werden" in answer.get_data(as_text=True)
     postbox.refuse = False
-    assert ask(client).status_code == 302, "a code that never left does not count"
+    assert ask(pending).status_code == 302, "a code that never left does not count"
 
 
 @pytest.mark.parametrize(
     "address", ["", "erika", "erika@", "a b@c.example", "x" * 250 + "@example.org", "a@b\r\nBcc: c@d.e"]
 )
-def test_the_form_refuses_what_is_no_address(client, add_provider, vendor, postbox, address):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    assert ask(client, address).status_code == 422
+def test_the_form_refuses_what_is_no_address(pending, postbox, address):
+    assert ask(pending, address).status_code == 422
     assert postbox.mails == []
 
 
@@ -253,19 +243,15 @@ def test_the_pages_need_a_pending_sign_in(client):
     assert client.get(CODE).status_code == 400
 
 
-def test_forms_need_their_token(client, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    assert client.post(ADDRESS, data={"email": "erika@example.org"}).status_code == 400
+def test_forms_need_their_token(pending, postbox):
+    assert pending.post(ADDRESS, data={"email": "erika@example.org"}).status_code == 400
     assert postbox.mails == []
 
 
-def test_the_audit_trail_knows_of_codes_but_not_the_codes(client, db, add_provider, vendor, postbox):
-    add_provider()
-    sign_in(client, vendor, WITHOUT)
-    ask(client)
-    submit(client, CODE, code="000000" if postbox.code() != "000000" else "111111")
-    submit(client, CODE, code=postbox.code())
+def test_the_audit_trail_knows_of_codes_but_not_the_codes(pending, db, postbox):
+    ask(pending)
+    submit(pending, CODE, code="000000" if postbox.code() != "000000" else "111111")
+    submit(pending, CODE, code=postbox.code())
     events = db.session.scalars(select(AuditEvent).order_by(AuditEvent.id)).all()
     assert [event.event for event in events[1:]] == ["otp_sent", "otp_failed", "created", "signed_in"]
     assert postbox.code() not in " ".join(event.detail for event in events)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import ONE_DATABASE, add_user, login, make_app
+from tests.webapp.conftest import ONE_DATABASE, add_user, command, login, make_app
 from tests.webapp.sso.conftest import CALLBACK, LOGIN, come_back, leave, person, sign_in, store_vendors
 from tests.webapp.sso.stub_vendor import secret_of
 from webapp.fhir import tokens
@@ -166,7 +166,7 @@ def test_linking_an_unverified_account_ends_its_other_sessions_and_tokens(app, c
 def test_a_deactivated_account_stays_out(app, client, db, add_provider, vendor):
     add_provider()
     sign_in(client, vendor, person(1))
-    assert app.test_cli_runner().invoke(args=["users", "deactivate", "person1@example.org"]).exit_code == 0
+    command(app, "users", "deactivate", "person1@example.org")
     assert client.get("/accounts/").status_code == 302
     again = sign_in(client, vendor, person(1))
     assert again.status_code == 403

@@ -43,9 +43,8 @@ def refused(response, db, vendor):
 
 
 @pytest.mark.parametrize("name", hostile.TOKEN)
-@pytest.mark.parametrize("method", ["post"])
-def test_token_endpoint(client, db, add_provider, vendor, name, method):
-    add_provider(mode=f"t-{name}", token_auth_method=method)
+def test_token_endpoint(client, db, add_provider, vendor, name):
+    add_provider(mode=f"t-{name}")
     refused(sign_in(client, vendor, person()), db, vendor)
 
 

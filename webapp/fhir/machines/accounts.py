@@ -1,4 +1,5 @@
-"""Service accounts as an operator keeps them: made, given secrets and keys, switched off. Each change is audited.
+"""Service accounts (programs of one organization that belong to no person) as an operator keeps them: made, given
+secrets and keys, switched off. Each change is audited.
 
 All functions take a session of `db.write()` and leave committing to it.
 """
@@ -7,20 +8,20 @@ import secrets
 import time
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 
 import orjson
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
-from sqlalchemy import select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, Text, select
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship, selectinload
 
 from clinical.errors import SettingError
 from webapp import audit
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes as smart
-from webapp.fhir.machines.models import ServiceAccount, ServiceSecret
 from webapp.fhir.tokens import minted, state
-from webapp.models import NAME_LENGTH, Organization, User, utcnow
+from webapp.models import NAME_LENGTH, Base, Organization, User, utcnow
 from webapp.wire import url_problem
 
 PREFIX = "bfs"
@@ -28,6 +29,54 @@ DAYS = 180
 WARN_DAYS = 30  # time for an operator to give a new secret to a program and see it used
 SECRETS_AT_MOST = 5  # living ones: two while they are changed; more are forgotten ones
 LARGEST_KEYS = 64 * 1024  # characters; a key of 4096 bits has 800
+SCOPES_LENGTH = 500
+
+
+class ServiceAccount(Base):
+    """A program that may call an organization's FHIR base. Its id is its `client_id` (SMART Backend Services); it
+    begins with an `s`, which no token of a person does, so that links and logs tell them apart."""
+
+    __tablename__ = "service_account"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    organization_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("organization.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    scopes: Mapped[str] = mapped_column(String(SCOPES_LENGTH))  # system/Type.cruds, by single spaces
+    jwks_url: Mapped[str] = mapped_column(String(2000), default="")
+    jwks: Mapped[str] = mapped_column(Text, default="")  # uploaded public keys (RFC 7517), when there is no URL
+    active: Mapped[bool] = mapped_column(default=True)
+    lenient: Mapped[bool] = mapped_column(default=False)  # what is not understood in a search is left out, not refused
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    last_used_at: Mapped[int | None] = mapped_column(BigInteger)  # microseconds; written at most once in a while
+
+    organization: Mapped[Organization] = relationship()
+    secrets: Mapped[list["ServiceSecret"]] = relationship(
+        cascade="all, delete-orphan", order_by="ServiceSecret.created_at"
+    )
+
+
+class ServiceSecret(Base):
+    """A bearer secret `bfs_<id>_<secret>` of a service account; only its SHA-256 is kept. An account has several, so
+    that a new one is in use before the old one ends."""
+
+    __tablename__ = "service_secret"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("service_account.id", ondelete="CASCADE"), index=True)
+    secret_sha256: Mapped[bytes] = mapped_column(LargeBinary(32))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    expires_at: Mapped[int] = mapped_column(BigInteger)  # microseconds
+    last_used_at: Mapped[int | None] = mapped_column(BigInteger)
+    revoked_at: Mapped[datetime | None]
+
+
+class UsedAssertion(Base):
+    """A signed assertion that was traded for a token: each works once (RFC 7523, section 3, `jti`)."""
+
+    __tablename__ = "used_assertion"
+
+    key: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)  # SHA-256 of client id and `jti`
+    expires_at: Mapped[int] = mapped_column(BigInteger, index=True)
 
 
 def create(

@@ -16,8 +16,7 @@ from weakref import WeakValueDictionary
 from joserfc.jwk import KeySet
 
 from clinical.errors import SettingError
-from webapp.fhir.machines.accounts import LARGEST_KEYS, checked_keys
-from webapp.fhir.machines.models import ServiceAccount
+from webapp.fhir.machines.accounts import LARGEST_KEYS, ServiceAccount, checked_keys
 from webapp.wire import NoAnswer, deadline, url_problem
 
 KEPT_S = 300.0

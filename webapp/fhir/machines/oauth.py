@@ -24,8 +24,8 @@ from webapp.fhir.access import parse_id
 from webapp.fhir.callers import LIFETIME
 from webapp.fhir.dates import MICROS
 from webapp.fhir.machines import scopes
+from webapp.fhir.machines.accounts import ServiceAccount, UsedAssertion
 from webapp.fhir.machines.keys import KeysBusy, public_keys
-from webapp.fhir.machines.models import ServiceAccount, UsedAssertion
 from webapp.fhir.service import fhir_base, public_base, service
 
 oauth = Blueprint("oauth2", __name__)

@@ -22,7 +22,7 @@ from webapp.extensions import db
 from webapp.fhir.dates import instant
 from webapp.fhir.machines import accounts
 from webapp.fhir.machines import scopes as smart
-from webapp.fhir.machines.models import SCOPES_LENGTH, ServiceAccount
+from webapp.fhir.machines.accounts import SCOPES_LENGTH, ServiceAccount
 from webapp.fhir.service import fhir_base
 from webapp.fhir.tokens import MOST_DAYS, state
 from webapp.models import NAME_LENGTH, Organization
