@@ -229,7 +229,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     Two encoders are trained: one that has not seen the calibration folds, for the ranking model to learn on what is
     new to encoder and index; then the one to keep, from all texts but the held-out fold.
     """
-    from catalog_build.training.encoder import EncoderTexts, train_encoder
+    from catalog_build.training.encoder import train_encoder
 
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
@@ -237,7 +237,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     def encoder_of(without: set[int | None]) -> StaticEncoder:
         some = [text for text in texts if text.source not in NOT_LEARNED]
         kept = [text for text in some if fold_of(text) is None or fold_of(text) not in without]
-        return train_encoder(EncoderTexts([text.text for text in kept], [text.code for text in kept], known))
+        return train_encoder([text.text for text in kept], [text.code for text in kept], known)
 
     first = encoder_of({*unseen, holdout})
     fitted = _fit(source, texts, first, holdout)
@@ -269,7 +269,7 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     from catalog_build.training.augmentation import Augmenter
     from catalog_build.training.confidence import confidence_for
     from catalog_build.training.finetuning import Remembered
-    from catalog_build.training.ranker import Gatherer, calibration_queries, fit_ranker
+    from catalog_build.training.ranker import calibration_queries, examples, fit_ranker
 
     unseen = calibration_folds(holdout)
     left_out = {*unseen, holdout}
@@ -292,24 +292,21 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
         raise SettingError(found, f"at least {FEWEST_QUERIES}", remedy)
     indexed = [(text.text, number(text.code)) for text in kept if text.source != "title"]
     augmenter = Augmenter(0, references(source, holdout))
-    gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
     queries = calibration_queries(held_out, indexed, augmenter, seed=0)
     note(f"searching {len(queries):,} queries for the ranking model to learn on")
     if isinstance(encoder, Remembered):
         encoder.ahead(text for text, _, _ in queries)
-    fitted = fit_ranker(gatherer.examples(queries))
-    thresholds, _ = choose(fitted.probability, fitted.right)
-    right = float(fitted.right.mean())
-    note(f"ranking model fitted: of {len(fitted.right):,} unseen wordings the first code is right for {right:.1%}")
+    ranker, calibration = fit_ranker(examples(queries, encoder, wordings, traits_of(source.catalog, wordings)))
+    thresholds, _ = choose(calibration.probability, calibration.right)
+    right = float(calibration.right.mean())
+    note(f"ranking model fitted: of {len(calibration.right):,} unseen wordings the first code is right for {right:.1%}")
     if warning := silent_bands(thresholds):
         note(warning)
-    calibration = Calibration(fitted.probability, fitted.right)
-    weights = Weights(encoder, fitted.ranker, thresholds, calibration)
+    weights = Weights(encoder, ranker, thresholds, calibration)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
     expansion = Expansion.of(replacements(references(source, holdout)))
     begun = suggester_of(source.catalog, wordings, encoder)
-    parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
-    index = SearchIndex(*parts, suggester=begun)
+    index = SearchIndex(source.catalog, wordings, encoder, ranker, manifest, expansion, suggester=begun)
     note("fitting the confidence in codes of texts: reading what people wrote, then texts of our own grammar")
     confidence = confidence_for(index, held_out, indexed)
     if warning := silent_bands(confidence.bounds, "in texts"):

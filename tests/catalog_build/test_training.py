@@ -29,12 +29,12 @@ PAIRS = {
 
 
 def train(**options: Any) -> StaticEncoder:
-    from catalog_build.training.encoder import EncoderTexts, train_encoder
+    from catalog_build.training.encoder import train_encoder
 
     texts = [text for texts in PAIRS.values() for text in texts]
     # every text twice: n-grams that come once only are not learnt
     codes = [code for code, texts in PAIRS.items() for _ in texts]
-    return train_encoder(EncoderTexts(texts * 2, codes * 2), **options)
+    return train_encoder(texts * 2, codes * 2, **options)
 
 
 def apart(encoder: StaticEncoder) -> float:
