@@ -19,8 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from catalog_build.build import folder_beside, put_in_place
-from catalog_build.options import FITTED
+from catalog_build.build import FITTED, folder_beside, put_in_place
 from catalog_build.own_synonyms import index_without, load_authored
 from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
 from catalog_build.training.claims import REPLAYED, retrained_claims

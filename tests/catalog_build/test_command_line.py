@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from catalog_build.__main__ import main
-from catalog_build.checks.expectations import counts, quality_installed
+from catalog_build.checks import counts, quality_installed
 from catalog_build.official.source import read_source
 from tests.catalog_build.official_files import KODES, folder, release, text
 

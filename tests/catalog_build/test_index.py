@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.build import Weights, build_artifact, calibration_folds
-from catalog_build.checks.expectations import counts
+from catalog_build.build import BuildOptions, Weights, build_artifact, calibration_folds
+from catalog_build.checks import counts
 from catalog_build.official.source import read_source
 from catalog_build.official.tables import Synonym
-from catalog_build.options import BuildOptions
-from catalog_build.pairs import with_pairs
-from catalog_build.synonyms import FOLDS, fold
+from catalog_build.synonyms import FOLDS, fold, with_pairs
 from clinical.errors import BefundError, CheckFailed, SettingError, SourceError
 from clinical.icd import PAIR_NOTE, Catalog, Code, Note
 from clinical.reading.index import SearchIndex

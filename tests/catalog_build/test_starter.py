@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from catalog_build.checks.expectations import check
+from catalog_build.checks import check
 from catalog_build.official.source import Source, read_source
 from catalog_build.synonyms import all_texts
 

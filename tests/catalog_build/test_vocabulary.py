@@ -10,9 +10,8 @@ import pytest
 
 from bentos.api.health import catalog_health
 from catalog_build.__main__ import main
-from catalog_build.build import build_artifact
+from catalog_build.build import BuildOptions, build_artifact
 from catalog_build.official import read_source
-from catalog_build.options import BuildOptions
 from catalog_build.vocabulary import read_file
 from clinical.errors import SettingError, SourceError
 from clinical.reading import SearchIndex
