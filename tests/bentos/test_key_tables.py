@@ -24,13 +24,6 @@ FIRST = (
 """Back to the tables as they were before versions were written down."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path):
-    if request.param == "postgresql":
-        return request.getfixturevalue("postgresql_url")
-    return f"sqlite:///{tmp_path / 'api.sqlite'}"
-
-
 def _version(engine):
     with engine.connect() as connection:
         return connection.execute(schema.select()).scalar_one()

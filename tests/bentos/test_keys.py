@@ -20,13 +20,6 @@ from clinical.errors import SettingError
 from tests.bentos.conftest import ROOT, admit
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'keys.sqlite'}"
-    return request.getfixturevalue("postgresql_url")
-
-
 @pytest.fixture
 def engine(url):
     engine = open_database(url)

@@ -30,6 +30,14 @@ def asked(api: httpx2.Client, path: str, **parameters: str) -> dict:
     return resource
 
 
+def posted(api: httpx2.Client, path: str, **parameters: object) -> httpx2.Response:
+    """The answer to a Parameters resource: objects are data types, resources, or concepts, all others URIs."""
+    kinds = {"valueSet": "resource", "tx-resource": "resource", "coding": "valueCoding"}
+    kinds |= {"codeableConcept": "valueCodeableConcept"}
+    rows = [{"name": name, kinds.get(name, "valueUri"): value} for name, value in parameters.items()]
+    return api.post(f"{BASE}/{path}", json={"resourceType": "Parameters", "parameter": rows})
+
+
 def values(resource: dict) -> dict:
     """Parameters by name, the last of a name."""
     return {
@@ -149,18 +157,12 @@ def test_a_wrong_display_is_a_warning_with_the_right_one(api: httpx2.Client) -> 
 
 
 def test_a_concept_is_valid_if_one_of_its_codings_is_in_the_set(api: httpx2.Client) -> None:
-    codings = [{"system": "http://example.org/local", "code": "x"}, {"system": SYSTEM, "code": "E11.90"}]
-    body = {
-        "resourceType": "Parameters",
-        "parameter": [
-            {"name": "url", "valueUri": f"{SYSTEM}?fhir_vs=isa/E11"},
-            {"name": "codeableConcept", "valueCodeableConcept": {"coding": codings[1:]}},
-        ],
-    }
-    found = api.post(f"{BASE}/ValueSet/$validate-code", json=body).json()
-    assert values(found)["result"] is True
-    body["parameter"][1] = {"name": "codeableConcept", "valueCodeableConcept": {"coding": codings[:1]}}
-    found = api.post(f"{BASE}/ValueSet/$validate-code", json=body).json()
+    local, known = {"system": "http://example.org/local", "code": "x"}, {"system": SYSTEM, "code": "E11.90"}
+    right, found = (
+        posted(api, "ValueSet/$validate-code", url=f"{ALL}=isa/E11", codeableConcept={"coding": [coding]}).json()
+        for coding in (known, local)
+    )
+    assert values(right)["result"] is True
     assert values(found)["result"] is False
     assert issues(found) == [("error", "not-in-vs"), ("error", "not-found"), ("information", "this-code-not-in-vs")]
     assert values(found)["x-unknown-system"] == "http://example.org/local"
@@ -232,16 +234,14 @@ def by(name: str, op: str, value: str) -> dict:
     ],
 )
 def test_a_posted_set_is_expanded(api: httpx2.Client, value_set: dict, expected: list[str]) -> None:
-    body = {"resourceType": "Parameters", "parameter": [{"name": "valueSet", "resource": value_set}]}
-    assert codes(api.post(f"{BASE}/ValueSet/$expand", json=body).json()) == expected
+    assert codes(posted(api, "ValueSet/$expand", valueSet=value_set).json()) == expected
     assert codes(api.post(f"{BASE}/ValueSet/$expand", json=value_set).json()) == expected
 
 
 def test_a_set_that_a_request_brings_along_is_imported(api: httpx2.Client) -> None:
     brought = included({"concept": [{"code": "E11.90"}, {"code": "I10.90"}]})
     wanted = {"resourceType": "ValueSet", "compose": {"include": [{"valueSet": [brought["url"]], "system": SYSTEM, "filter": [by("chapter", "=", "04")]}]}}  # fmt: skip  # noqa: E501
-    rows = [{"name": "valueSet", "resource": wanted}, {"name": "tx-resource", "resource": brought}]
-    answer = api.post(f"{BASE}/ValueSet/$expand", json={"resourceType": "Parameters", "parameter": rows})
+    answer = posted(api, "ValueSet/$expand", **{"valueSet": wanted, "tx-resource": brought})
     assert codes(answer.json()) == ["E11.90"]
     alone = api.post(f"{BASE}/ValueSet/$expand", json=wanted)
     assert alone.status_code == 404, "what one request brought along is gone with it"
