@@ -216,7 +216,7 @@ def _statements(out: Path | None, measure: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
         statements.train_statements(every).save(out / STATEMENTS)
         statements.train_questions(every).save(out / QUESTION)
-        statements.train_parts(one for letter in every for one in statements.part_lessons(letter)).save(out / PARTS)
+        statements.train_parts(every).save(out / PARTS)
         train_spans(by_author).save(out / SPANS)
         train_values([*every, *heads]).save(out / VALUES)
         click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")

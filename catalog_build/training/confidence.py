@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,8 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from catalog_build.training.reranking import reranker_for
-from catalog_build.training.suggesting import commonness_without
+from catalog_build.training.suggesting import ComparedCodes, commonness_without, conditional_logit
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention, begun_queries
 from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.icd import HEALTH_FACTORS, NONE
@@ -28,6 +28,7 @@ from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
     OF_EXPERIENCE,
+    OF_HIT,
     TOGETHER,
     Confidence,
     ConfidenceNetwork,
@@ -36,9 +37,10 @@ from clinical.reading import (
     Regression,
     Reranker,
     SearchIndex,
+    columns_of_hits,
     is_begun,
 )
-from clinical.search import Ints, Vectors
+from clinical.search import Ints, Vectors, run_starts
 from clinical.text import folded_words
 from clinical.thresholds import NEVER, TextThresholds
 
@@ -414,3 +416,37 @@ def _at(said: Sequence[WrittenMention], start: int, end: int) -> WrittenMention 
         return None
     shared = min(best.end, end) - max(best.start, start)
     return best if shared >= 0.5 * min(end - start, best.end - best.start) else None
+
+
+# --- the order of a mention's codes ----------------------------------------------------------------------------------
+
+
+def reranker_for(index: SearchIndex, written: Sequence[WrittenInput]) -> Reranker | None:
+    """Weights under which a right code of each mention is the likeliest among those compared; None where nothing is to
+    be learnt."""
+    return reranker_of(list(compared(index, written)))
+
+
+def reranker_of(choices: Sequence[ComparedCodes]) -> Reranker | None:
+    """The same from what was compared."""
+    if not choices:
+        return None
+    return Reranker.of(dict(zip(OF_HIT, conditional_logit(choices).round(3).tolist(), strict=True)))
+
+
+def compared(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[ComparedCodes]:
+    """The compared codes of each mention that has right ones and wrong ones among them. Codes of the set that a text is
+    of do not count for how common a code is."""
+    known, common = commonness_without(index.catalog, {one.source for one in written}), OF_HIT.index("common")
+    batches = [written[begin : begin + TOGETHER] for begin in range(0, len(written), TOGETHER)]
+    for batch in progress(batches, "order of codes", "batches of texts read"):
+        for one, (draft, found) in zip(batch, index.ranked_together([one.text for one in batch]), strict=True):
+            _, hits = index.reader.chosen(draft, found)
+            if draft.plain:
+                continue
+            rows, columns = columns_of_hits(draft, hits, index.wordings, index.kinds)
+            columns[:, common] += known[one.source][hits.code[rows]]
+            right = np.array([index.catalog.codes[code].code in one.right for code in hits.code[rows].tolist()])
+            for first, last in pairwise([*run_starts(hits.part[rows]).tolist(), len(rows)]):
+                if right[first:last].any() and not right[first:last].all():
+                    yield ComparedCodes(columns[first:last].astype(np.float64), right[first:last])

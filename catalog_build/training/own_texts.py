@@ -21,7 +21,7 @@ import numpy as np
 
 from catalog_build.build import FITTED, folder_beside, put_in_place
 from catalog_build.own_synonyms import index_without, load_authored
-from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
+from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText, parse
 from catalog_build.training.claims import REPLAYED, retrained_claims
 from catalog_build.training.confidence import refitted
 from catalog_build.training.reading import material, read_by
@@ -214,15 +214,10 @@ def trained(
         claims = retrained_claims(claims or of_claims.tagger(), own, known, rate=recipe.claims_rate, **how)
     made = read_by(index, claims, index.confidence)
     if "confidence" in recipe.only and blind.confidence is not None:
-        coded = [as_input(one, _author(name)) for name, some in texts.items() for one in some if is_coded(one)]
+        coded = [as_input(one, name) for name, some in texts.items() for one in some if is_coded(one)]
         inputs = [*_some(written_inputs(), recipe), *coded]
         made.confidence = refitted(read_by(blind, claims, index.confidence), inputs, recipe.hidden, recipe.decay)
     return made
-
-
-def _author(name: str) -> Author:
-    """An author of whom nothing is known; a mention without a code may have one."""
-    return Author(name, "train", "", "yes", "")
 
 
 def _some(inputs: Sequence[WrittenInput], recipe: OwnRecipe) -> list[WrittenInput]:
@@ -261,7 +256,7 @@ def counted(index: SearchIndex, texts: Iterable[LabelledText]) -> Counter[str]:
             hits = with_written_codes(text.text, read_.codes, index.catalog, read_.reading)
             codes = {hit.code for hit in most_probable(hits, TIER1_MAX_CODES)}
             stated = [one for one in text.mentions if one.codes and one.claim in STATED]
-            right = as_input(text, _author("")).right
+            right = as_input(text, "").right
             found += Counter(stated=len(stated), codes=len(codes))
             found["shown"] += sum(bool(codes & {one.codes[0], *one.also}) for one in stated)
             found["right codes"] += len(codes & right)

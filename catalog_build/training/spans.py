@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from catalog_build.training.letters import LabelledLetter
-from catalog_build.training.statements import Authors, moved, part_lessons, train_parts, train_statements
+from catalog_build.training.statements import Authors, moved, train_parts, train_statements
 from clinical.letters import (
     LISTS,
     SPAN_ROWS,
@@ -93,7 +93,7 @@ def _crossed(authors: Authors) -> Iterator[SpanLesson]:
 def _models(authors: Authors) -> ReaderModels:
     """Train the models that the rules ask, on the letters of these authors."""
     letters = [letter for own in authors.values() for letter in own]
-    return ReaderModels(train_statements(letters), train_parts(one for each in letters for one in part_lessons(each)))
+    return ReaderModels(train_statements(letters), train_parts(letters))
 
 
 def groups_of(authors: Authors) -> Iterator[tuple[Authors, Authors]]:

@@ -16,7 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catalog_build.training.letters import LabelledLetter, exchanged, misread, relined, values_by_field
+from catalog_build.training.letters import LabelledLetter
+from catalog_build.training.letters.varied import exchanged, misread, relined, values_by_field
 from catalog_build.training.spans import groups_of
 from catalog_build.training.statements import Authors, moved
 from clinical.letters import (

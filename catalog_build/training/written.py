@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, NamedTuple
 
-from catalog_build.training.authors import Author, LabelledText, authors, read
+from catalog_build.training.authors import LabelledText, authors, read
 
 
 class WrittenInput(NamedTuple):
@@ -34,7 +34,12 @@ class WrittenInput(NamedTuple):
 def written_inputs() -> tuple[WrittenInput, ...]:
     """All of them, author by author."""
     texts = read("train")
-    return tuple(as_input(one, author) for author in authors() for one in texts.get(author.ident, ()) if is_coded(one))
+    return tuple(
+        as_input(one, author.ident, author.coded == "all")
+        for author in authors()
+        for one in texts.get(author.ident, ())
+        if is_coded(one)
+    )
 
 
 STATED: Final = ("present", "suspected", "history", "family")
@@ -46,10 +51,10 @@ def is_coded(text: LabelledText) -> bool:
     return any(mention.codes for mention in text.mentions)
 
 
-def as_input(text: LabelledText, author: Author) -> WrittenInput:
-    """The text of an author as an input."""
+def as_input(text: LabelledText, author: str, whole: bool = False) -> WrittenInput:
+    """The text of an author as an input. `whole`: a mention without a code is none that is coded; else nobody knows."""
     stated = [one for one in text.mentions if one.claim in STATED or one.second in STATED]
     right = frozenset(code for one in stated for code in (*one.codes, *one.also))
-    left = () if author.coded == "all" else tuple((one.start, one.end) for one in stated if not one.codes)
+    left = () if whole else tuple((one.start, one.end) for one in stated if not one.codes)
     claims = tuple((one.start, one.end, one.claim) for one in text.mentions)
-    return WrittenInput(text.text, right, author.ident, left, claims)
+    return WrittenInput(text.text, right, author, left, claims)

@@ -5,13 +5,13 @@ import numpy as np
 from catalog_build.training.letters import parse_letters, read_letters
 from catalog_build.training.spans import span_lesson, spans_left_out, train_spans
 from catalog_build.training.statements import (
+    fitted,
     left_out,
     lesson,
-    part_lessons,
+    part_lesson,
     parts_left_out,
     question_lesson,
     questions_left_out,
-    regression,
     train_parts,
     train_questions,
     train_statements,
@@ -47,8 +47,7 @@ def test_what_was_marked_is_likelier_than_what_was_not(tmp_path):
     lessons = [lesson(letter) for letter in letters(tmp_path, 8)]
     for known in lessons:
         known.right[0, 1:3] = True  # both other lists have to have something to learn
-    right, learned = (np.concatenate([getattr(one, name) for one in lessons]) for name in ("right", "learned"))
-    likely = regression([row for one in lessons for row in one.rows], right, learned, 10.0).judge(lessons[0].rows)
+    likely = fitted(lessons, 10.0).judge(lessons[0].rows)
     assert likely[:, LISTS.index("procedere")].argmax() == 3
     assert likely[:, LISTS.index("diagnosen")].argmax() == 0
 
@@ -61,11 +60,11 @@ def test_an_author_is_judged_by_a_model_of_the_others():
     assert right + missing == sum(plans)
     assert right > wrong
     right, wrong, missing = questions_left_out(authors)
-    asked = [bool(one.asks.any()) for one in map(question_lesson, every) if one is not None]
+    asked = [bool(one.right.any()) for one in map(question_lesson, every) if one is not None]
     assert right + missing == sum(asked)
     assert right > wrong
     right, parts = parts_left_out(authors)
-    assert parts == sum(len(list(part_lessons(one))) for one in every)
+    assert parts == sum(len(one.rows) for one in map(part_lesson, every) if one is not None)
     assert right > 0.7 * parts
 
 
@@ -80,8 +79,8 @@ def test_a_marked_question_is_learned_and_an_optional_one_is_not(tmp_path):
     file = tmp_path / "l99.txt"
     file.write_text(ASKING, "utf-8")
     known = question_lesson(parse_letters(file)[0])
-    assert known.asks.tolist() == [False, False, True, False]
-    assert known.learned.tolist() == [True, True, True, False]
+    assert known.right[:, 0].tolist() == [False, False, True, False]
+    assert known.learned[:, 0].tolist() == [True, True, True, False]
     likely = train_questions(parse_letters(file) * 4).judge(known.rows)[:, 0]
     assert np.argmax(likely) in (2, 3)
 
@@ -93,9 +92,9 @@ def test_a_part_begins_a_diagnosis_where_a_mark_begins_in_it(tmp_path):
         "utf-8",
     )
     (letter,) = parse_letters(file)
-    lessons = list(part_lessons(letter))
-    assert [one.begins for one in lessons] == [True, True, False]
-    assert train_parts(lessons * 4).judge([lessons[0].row, lessons[2].row])[:, 0].argmax() == 0
+    parts = part_lesson(letter)
+    assert parts.right[:, 0].tolist() == [True, True, False]
+    assert train_parts([letter] * 4).judge([parts.rows[0], parts.rows[2]])[:, 0].argmax() == 0
 
 
 # --- The model of the entries of a letter's lists --------------------------------------------------------------------
@@ -119,7 +118,7 @@ def entries_of(folder, name, count=4):
 
 
 def models(some):
-    return ReaderModels(train_statements(some), train_parts(part for one in some for part in part_lessons(one)))
+    return ReaderModels(train_statements(some), train_parts(some))
 
 
 def test_marks_become_states_of_words_and_what_may_be_left_out_is_none(tmp_path):

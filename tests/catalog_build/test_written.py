@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from catalog_build.training.authors import Author, authors, parse, read
-from catalog_build.training.authors.labelled import FOLDER
+from catalog_build.training.authors import FOLDER, authors, parse, read
 from catalog_build.training.confidence import written_examples
 from catalog_build.training.written import as_input, written_inputs
 from clinical.reading import COLUMNS
@@ -50,7 +49,7 @@ def test_what_an_author_left_uncoded_is_neither_right_nor_wrong(tmp_path: Path):
     )
     (tmp_path / "a02.txt").write_text(marked, "utf-8")
     (text,) = parse(tmp_path / "a02.txt")
-    some, complete = (as_input(text, Author("a02", "train", "DE", coded, "")) for coded in ("yes", "all"))
+    some, complete = (as_input(text, "a02", whole) for whole in (False, True))
     assert (some.right, some.open) == ({"R05"}, ((21, 27),))
     assert (complete.right, complete.open) == ({"R05"}, ())
 
