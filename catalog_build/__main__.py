@@ -198,7 +198,7 @@ def _statements(out: Path | None, measure: bool) -> None:
     by_author = letters.read_letters("train")
     heads = [letter for own in letters.read_letters("heads").values() for letter in own]
     if measure:
-        measured = {
+        measured: dict[str, dict[str, Any]] = {
             "statements": statements.left_out(by_author),
             "questions": {"fragestellung": statements.questions_left_out(by_author)},
             "entries": spans_left_out(by_author),

@@ -129,10 +129,10 @@ def _fitted(lessons: Iterable[SpanLesson]) -> HashedRegression:
     return HashedRegression((weights[..., 1:] - weights[..., :1]).reshape(SPAN_ROWS, -1))
 
 
-def spans_left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
-    """Right, wrong and missing entries of each list, begun and ended at the right words; each group of authors read by
-    models of the others."""
-    sums = {name: [0, 0, 0] for name in LISTS}
+def spans_left_out(authors: Authors) -> dict[str, NDArray[np.int64]]:
+    """(3,): right, wrong and missing entries of each list, begun and ended at the right words; each group of authors
+    read by models of the others."""
+    sums = {name: np.zeros(3, dtype=np.int64) for name in LISTS}
     for own, others in groups_of(authors):
         model, models = train_spans(others), _models(others)
         for letter in (one for letters in own.values() for one in letters):
@@ -151,6 +151,5 @@ def spans_left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
                         _places(marks[name], optional=True),
                     )
                 )
-                for n, count in enumerate((len(said & sure), len(said - sure - spared), len(sure - said))):
-                    sums[name][n] += count
-    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
+                sums[name] += [len(said & sure), len(said - sure - spared), len(sure - said)]
+    return sums

@@ -105,17 +105,16 @@ def train_statements(letters: Iterable[LabelledLetter]) -> HashedRegression:
     return fitted(known(lesson, letters))
 
 
-def left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
-    """Right, wrong and missing statements of each list, each author judged by a model of the others."""
-    sums = {name: [0, 0, 0] for name in LISTS}
+def left_out(authors: Authors) -> dict[str, NDArray[np.int64]]:
+    """(3,): right, wrong and missing statements of each list, each author judged by a model of the others."""
+    sums = {name: np.zeros(3, dtype=np.int64) for name in LISTS}
     for model, one in by_others(authors, lesson):
         likely = model.judge(one.rows)
         for column, field in enumerate(LISTS):
             kept = one.learned[:, column]
             said, right = likely[kept, column] >= LIKELY[field], one.right[kept, column]
-            for at, count in enumerate((said & right, said & ~right, ~said & right)):
-                sums[field][at] += int(count.sum())
-    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
+            sums[field] += [(said & right).sum(), (said & ~right).sum(), (~said & right).sum()]
+    return sums
 
 
 # --- the question -----------------------------------------------------------------------------------------------------

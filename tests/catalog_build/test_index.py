@@ -15,7 +15,7 @@ from catalog_build.checks import counts
 from catalog_build.official.source import read_source
 from catalog_build.official.tables import Synonym
 from catalog_build.synonyms import FOLDS, fold, with_pairs
-from clinical.errors import BefundError, CheckFailed, SettingError, SourceError
+from clinical.errors import BefundError, CheckFailed, SourceError
 from clinical.icd import PAIR_NOTE, Catalog, Code, Note
 from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest
@@ -78,15 +78,6 @@ def test_a_source_without_synonyms_builds_and_says_what_is_missing(tmp_path: Pat
     manifest = build_artifact(source, tmp_path / "out", BuildOptions())
     assert any("Alpha-ID" in sentence for sentence in manifest.missing)
     assert SearchIndex.load(tmp_path / "out").search("Meningitis")[0].code == "G01"
-
-
-@pytest.mark.parametrize("train", [True, False])
-def test_a_holdout_needs_own_weights(train: bool) -> None:
-    if train:
-        assert BuildOptions(train=True, holdout=3).holdout == 3
-    else:
-        with pytest.raises(SettingError, match="--holdout without --train"):
-            BuildOptions(holdout=3)
 
 
 def test_calibration_never_uses_the_held_out_fold() -> None:

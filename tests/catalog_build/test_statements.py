@@ -28,10 +28,14 @@ Die Wunde war reizlos.
 """
 
 
-def letters(folder, count=3):
-    file = folder / "l99.txt"
-    file.write_text("\n===\n".join(LETTER.replace("{n}", str(n + 2)) for n in range(count)), "utf-8")
+def parsed(folder, *texts, name="l99"):
+    file = folder / f"{name}.txt"
+    file.write_text("\n===\n".join(texts), "utf-8")
     return parse_letters(file)
+
+
+def letters(folder, count=3):
+    return parsed(folder, *(LETTER.replace("{n}", str(n + 2)) for n in range(count)))
 
 
 def test_marks_become_right_lists_and_what_is_optional_is_not_learned(tmp_path):
@@ -76,22 +80,17 @@ Frau Ott klagt seit Mai über Leistenschmerz. {OP-Indikation?|fragestellung} {Am
 
 
 def test_a_marked_question_is_learned_and_an_optional_one_is_not(tmp_path):
-    file = tmp_path / "l99.txt"
-    file.write_text(ASKING, "utf-8")
-    known = question_lesson(parse_letters(file)[0])
+    (letter,) = parsed(tmp_path, ASKING)
+    known = question_lesson(letter)
     assert known.right[:, 0].tolist() == [False, False, True, False]
     assert known.learned[:, 0].tolist() == [True, True, True, False]
-    likely = train_questions(parse_letters(file) * 4).judge(known.rows)[:, 0]
+    likely = train_questions([letter] * 4).judge(known.rows)[:, 0]
     assert np.argmax(likely) in (2, 3)
 
 
 def test_a_part_begins_a_diagnosis_where_a_mark_begins_in_it(tmp_path):
-    file = tmp_path / "l98.txt"
-    file.write_text(
-        "### arztbrief\nDiagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}\n",
-        "utf-8",
-    )
-    (letter,) = parse_letters(file)
+    marked = "Diagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}"
+    (letter,) = parsed(tmp_path, f"### arztbrief\n{marked}\n")
     parts = part_lesson(letter)
     assert parts.right[:, 0].tolist() == [True, True, False]
     assert train_parts([letter] * 4).judge([parts.rows[0], parts.rows[2]])[:, 0].argmax() == 0
@@ -112,9 +111,7 @@ Medikation: {Ramipril 5 mg 1-0-0|medikation}
 
 
 def entries_of(folder, name, count=4):
-    file = folder / f"{name}.txt"
-    file.write_text("\n===\n".join(ENTRIES.replace("{n}", str(n + 2)) for n in range(count)), "utf-8")
-    return parse_letters(file)
+    return parsed(folder, *(ENTRIES.replace("{n}", str(n + 2)) for n in range(count)), name=name)
 
 
 def models(some):
@@ -134,9 +131,8 @@ def test_marks_become_states_of_words_and_what_may_be_left_out_is_none(tmp_path)
 
 
 def test_lists_that_a_referral_has_not_are_not_learned(tmp_path):
-    file = tmp_path / "l96.txt"
-    file.write_text("### zuweisung\nDiagnosen: {Gicht|diagnosen}, {Asthma|diagnosen}\n", "utf-8")
-    states = span_lesson(parse_letters(file)[0], models(entries_of(tmp_path, "l98"))).states
+    (letter,) = parsed(tmp_path, "### zuweisung\nDiagnosen: {Gicht|diagnosen}, {Asthma|diagnosen}\n", name="l96")
+    states = span_lesson(letter, models(entries_of(tmp_path, "l98"))).states
     assert (states[:, LISTS.index("procedere")] == -1).all()
     assert set(states[:, LISTS.index("diagnosen")].tolist()) == {0, 1}
 
