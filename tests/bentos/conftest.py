@@ -47,14 +47,6 @@ def admit(keys: Keys, token: str | None) -> KeyInfo:
     return answer
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database for keys, of either kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'keys.sqlite'}"
-    return request.getfixturevalue("postgresql_url")
-
-
 @pytest.fixture
 def make_settings(tmp_path: Path) -> Callable[..., Settings]:
     """Settings over a fresh database; nothing is read from the environment's `.env`."""
