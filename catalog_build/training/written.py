@@ -3,7 +3,7 @@
 They are the texts of the authors to learn from (`catalog_build.training.authors`, split train) that have codes: notes,
 lists, letters and messages in the manner of wards, practices, coders and patients of Germany, Austria and Switzerland,
 each of another hand than the rules'. Whoever measures on them measures what was learnt from; what is kept apart for
-measuring is in none of them (`tests/catalog_build/test_written.py`).
+measuring is in none of them (`tests/catalog_build/test_authors.py`).
 """
 
 from __future__ import annotations

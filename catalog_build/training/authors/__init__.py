@@ -16,18 +16,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from catalog_build.training.authored import author_rows, blocks, wrong_row
 from clinical.claims import LABELS
 from clinical.errors import SourceError
 from clinical.icd import EXAMPLE
 
 FOLDER: Final = Path(__file__).parent
 CLAIMS: Final = LABELS
+SPLITS: Final = ("train", "tune", "report", "heads")
+"""The last: of letters, files that hold heads and feet alone, to learn from."""
+DIVIDER: Final = re.compile(r"={3,}\s*")
 COLUMNS: Final = ("author", "split", "country", "coded", "setting")
 _MARK: Final = re.compile(r"\{([^{}|\n]+)\|([a-z]+)(?:/([a-z]+))?(?:\|([^{}|\n]*))?\}")
 _CODE: Final = re.compile(r"[A-Z]\d{2}(?:\.\d{1,2})?")
@@ -139,3 +141,36 @@ def summary(texts: Sequence[LabelledText]) -> str:
     by_claim = ", ".join(f"{claim} {counts[claim]}" for claim in CLAIMS)
     coded = sum(bool(mention.codes) for mention in mentions)
     return f"{len(texts)} texts, {len(mentions)} mentions ({by_claim}), {coded} with codes"
+
+
+# --- the form that files of authors share, those of letters too ------------------------------------------------------
+
+
+def author_rows(folder: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and cells of each row of the folder's table; author and split are the first two of `columns`.
+
+    Raises SourceError for a row with another number of cells or an unknown split.
+    """
+    for number, line in enumerate((folder / "authors.tsv").read_text("utf-8").splitlines(), 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        cells = line.split("\t")
+        if len(cells) != len(columns) or cells[1] not in SPLITS:
+            raise wrong_row(number, cells, columns)
+        yield number, cells
+
+
+def wrong_row(number: int, cells: Sequence[str], columns: Sequence[str]) -> SourceError:
+    """Name a row of the table that is none."""
+    return SourceError("authors.tsv", number, f"a row of {len(cells)} cells", ", ".join(columns))
+
+
+def blocks(file: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines of each text of a file, with the number of the first of them."""
+    block: list[str] = []
+    for number, line in enumerate([*file.read_text("utf-8").split("\n"), "==="], 1):
+        if DIVIDER.fullmatch(line):
+            yield number - len(block), block
+            block = []
+        else:
+            block.append(line)

@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from catalog_build.training.authored import author_rows, blocks
+from catalog_build.training.authors import author_rows, blocks
 from clinical.contract import DocumentType
 from clinical.errors import SourceError
 from clinical.letters import DOCUMENTS, FIELDS, LISTS
