@@ -1,5 +1,7 @@
 """FHIR terminology over HTTP: look up, validate, expand, compare; in JSON and XML, with the API's keys and limits."""
 
+from typing import Any
+
 import httpx2
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
@@ -17,6 +19,9 @@ ONE_API = True
 
 OLDER = "http://fhir.de/CodeSystem/dimdi/icd-10-gm"
 ALL = f"{SYSTEM}?fhir_vs"
+TYPES = {bool: "valueBoolean", int: "valueInteger", str: "valueString"}
+OBJECTS = {"valueSet": "resource", "tx-resource": "resource", "coding": "valueCoding"}
+OBJECTS |= {"codeableConcept": "valueCodeableConcept"}
 
 
 def asked(api: httpx2.Client, path: str, **parameters: str) -> dict:
@@ -30,11 +35,9 @@ def asked(api: httpx2.Client, path: str, **parameters: str) -> dict:
     return resource
 
 
-def posted(api: httpx2.Client, path: str, **parameters: object) -> httpx2.Response:
-    """The answer to a Parameters resource: objects are data types, resources, or concepts, all others URIs."""
-    kinds = {"valueSet": "resource", "tx-resource": "resource", "coding": "valueCoding"}
-    kinds |= {"codeableConcept": "valueCodeableConcept"}
-    rows = [{"name": name, kinds.get(name, "valueUri"): value} for name, value in parameters.items()]
+def posted(api: httpx2.Client, path: str, /, **parameters: Any) -> httpx2.Response:
+    """The answer to a Parameters resource."""
+    rows = [{"name": name, OBJECTS.get(name) or TYPES[type(value)]: value} for name, value in parameters.items()]
     return api.post(f"{BASE}/{path}", json={"resourceType": "Parameters", "parameter": rows})
 
 
