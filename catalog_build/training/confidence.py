@@ -20,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
+from catalog_build.training.authors import WrittenInput, written_inputs
 from catalog_build.training.suggesting import ComparedCodes, commonness_without, conditional_logit
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention, begun_queries
-from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.icd import HEALTH_FACTORS, NONE
 from clinical.progress import progress
 from clinical.reading import (

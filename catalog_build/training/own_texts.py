@@ -21,11 +21,20 @@ import numpy as np
 
 from catalog_build.build import FITTED, folder_beside, put_in_place
 from catalog_build.own_synonyms import index_without, load_authored
-from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText, parse
+from catalog_build.training.authors import (
+    CLAIMS,
+    STATED,
+    LabelledMention,
+    LabelledText,
+    WrittenInput,
+    as_input,
+    is_coded,
+    parse,
+    written_inputs,
+)
 from catalog_build.training.claims import REPLAYED, Recipe, retrained_claims
 from catalog_build.training.confidence import refitted
 from catalog_build.training.reading import material, read_by
-from catalog_build.training.written import STATED, WrittenInput, as_input, is_coded, written_inputs
 from clinical import claims as of_claims
 from clinical.claims import Reading
 from clinical.coding import most_probable, with_written_codes

@@ -109,7 +109,8 @@ def fit_ranker(examples: Examples) -> tuple[Ranker, Calibration]:
         _fit(network, block, examples, np.flatnonzero(part != number))
         unseen = np.flatnonzero(part == number)
         with torch.no_grad():
-            shares[unseen] = network.shares(block[unseen], *_tensors(examples, unseen)[:2]).numpy()[:, 1:]
+            logits = network.logits(block[unseen], *_tensors(examples, unseen)[:2])
+            shares[unseen] = torch.softmax(logits, dim=1).numpy()[:, 1:]
         networks.append(network)
     counted = examples.real & examples.plain[:, None]
     raw, calibrated = _calibrate(shares[counted], examples.right[counted])
@@ -138,10 +139,6 @@ class _Network(nn.Module):
         hidden = torch.relu(self.second(torch.relu(self.first(block))))
         scores = self.last(hidden)[..., 0].masked_fill(~real, -1e9)
         return torch.cat([self.none(totals), scores], dim=1)
-
-    def shares(self, block: torch.Tensor, real: torch.Tensor, totals: torch.Tensor) -> torch.Tensor:
-        """Softmax of `logits`."""
-        return torch.softmax(self.logits(block, real, totals), dim=1)
 
 
 def _tensors(examples: Examples, places: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -7,7 +7,7 @@ other authors: it would be surer of what it has seen. Measured by `python -m cat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -78,16 +78,13 @@ def _places(marks: Iterable[tuple[EntrySpan, bool]], optional: bool) -> list[Ent
 
 
 def train_spans(authors: Authors) -> HashedRegression:
-    """The model of the letters of several authors, by author."""
-    return _fitted(_crossed(authors))
-
-
-def _crossed(authors: Authors) -> Iterator[SpanLesson]:
-    """The lessons of each group of authors, with a model of the statements of the others."""
+    """The model of the letters of several authors, by author; each group's lessons are read with a model of the
+    statements of the others."""
+    lessons: list[SpanLesson | None] = []
     for own, others in groups_of(authors):
         models = _models(others)
-        lessons = (span_lesson(letter, models) for letters in own.values() for letter in letters)
-        yield from (one for one in lessons if one is not None)
+        lessons += [span_lesson(letter, models) for letters in own.values() for letter in letters]
+    return _fitted([one for one in lessons if one is not None])
 
 
 def _models(authors: Authors) -> ReaderModels:
@@ -104,10 +101,9 @@ def groups_of(authors: Authors) -> Iterator[tuple[Authors, Authors]]:
         yield {name: authors[name] for name in own}, {name: authors[name] for name in names if name not in own}
 
 
-def _fitted(lessons: Iterable[SpanLesson]) -> HashedRegression:
+def _fitted(every: Sequence[SpanLesson]) -> HashedRegression:
     """Softmax regressions over the states of each list, by Adagrad (Duchi et al. 2011)."""
     torch.manual_seed(0)
-    every = list(lessons)
     table = nn.EmbeddingBag(SPAN_ROWS, (STATES + 1) * len(LISTS), mode="sum")
     nn.init.zeros_(table.weight)
     optimizer = torch.optim.Adagrad(table.parameters(), lr=RATE, weight_decay=DECAY)

@@ -11,9 +11,8 @@ import pytest
 
 from catalog_build.training import authors as labelled
 from catalog_build.training import framed, texts
-from catalog_build.training.authors import CLAIMS, FOLDER, LabelledMention, LabelledText
+from catalog_build.training.authors import CLAIMS, FOLDER, LabelledMention, LabelledText, as_input, written_inputs
 from catalog_build.training.confidence import written_examples
-from catalog_build.training.written import as_input, written_inputs
 from clinical.errors import SourceError
 from clinical.reading import COLUMNS
 from evals.reading.inputs import read_inputs

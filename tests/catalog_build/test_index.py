@@ -149,9 +149,9 @@ def in_fold(stem: str, number: int) -> str:
 def test_a_held_out_fold_is_in_neither_index_nor_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what people wrote a little: it tells nothing of these codes, and to learn from all of it takes minutes."""
     pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
-    from catalog_build.training import confidence, written
+    from catalog_build.training import authors, confidence
 
-    monkeypatch.setattr(confidence, "written_inputs", lambda: written.written_inputs()[:100])
+    monkeypatch.setattr(confidence, "written_inputs", lambda: authors.written_inputs()[:100])
     held_out, kept = 5, 11
     codes = [f"E{number}" for number in range(20, 32)]
     rows = [f"3;T;X;04;E10;{code};{code};{code};Leiden {code};Leiden {code};;;P;P" + TAIL for code in codes]

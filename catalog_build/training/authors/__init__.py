@@ -143,6 +143,56 @@ def summary(texts: Sequence[LabelledText]) -> str:
     return f"{len(texts)} texts, {len(mentions)} mentions ({by_claim}), {coded} with codes"
 
 
+# --- inputs of the second stage of calibration, which learns of them what no grammar has; of split train -------------
+
+
+class WrittenInput(NamedTuple):
+    """A text, the codes that are right for anything it states, its author, the places (start, end in code points) that
+    it states something at without a code being known for it, and the place and claim of each of its mentions."""
+
+    text: str
+    right: frozenset[str]
+    source: str
+    open: tuple[tuple[int, int], ...] = ()
+    claims: tuple[tuple[int, int, str], ...] = ()
+
+    def says(self, start: int, end: int, claim: str) -> bool:
+        """True if no mention is marked at a place, or one that claims this; what is suspected counts as present."""
+        there = {label for first, last, label in self.claims if first < end and start < last}
+        return not there or claim in {"present" if label == "suspected" else label for label in there}
+
+
+@cache
+def written_inputs() -> tuple[WrittenInput, ...]:
+    """The texts with codes of the authors to learn from, author by author: whoever measures on them measures what was
+    learnt from. What is kept apart for measuring is in none of them."""
+    texts = read("train")
+    return tuple(
+        as_input(one, author.ident, author.coded == "all")
+        for author in authors()
+        for one in texts.get(author.ident, ())
+        if is_coded(one)
+    )
+
+
+STATED: Final = ("present", "suspected", "history", "family")
+"""Claims under which a mention's codes are right to show."""
+
+
+def is_coded(text: LabelledText) -> bool:
+    """True where the author gave codes; a text without any says nothing about them."""
+    return any(mention.codes for mention in text.mentions)
+
+
+def as_input(text: LabelledText, author: str, whole: bool = False) -> WrittenInput:
+    """The text of an author as an input. `whole`: a mention without a code is none that is coded; else nobody knows."""
+    stated = [one for one in text.mentions if one.claim in STATED or one.second in STATED]
+    right = frozenset(code for one in stated for code in (*one.codes, *one.also))
+    left = () if whole else tuple((one.start, one.end) for one in stated if not one.codes)
+    claims = tuple((one.start, one.end, one.claim) for one in text.mentions)
+    return WrittenInput(text.text, right, author, left, claims)
+
+
 # --- the form that files of authors share, those of letters too ------------------------------------------------------
 
 
