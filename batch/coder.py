@@ -1,13 +1,14 @@
 """The step of batch coding: a table of texts in, a table of codes out. One class for all kinds of workers.
 
-`Coder` is what a process of `batch.workers` calls, and what Ray Data's `map_batches` takes as it is. It pickles
-as its options; the index is mapped into memory where it is first used.
+`Coder` is what a process of `batch.workers` calls, and what Ray Data's `map_batches` takes as it is. It travels as its
+options alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
@@ -36,6 +37,15 @@ OURS: Final = frozenset(("row", "id", "status", "codes", "confidences", "probabi
 """Names of the output's own columns."""
 
 
+@lru_cache(maxsize=1)
+def _index(catalog: str) -> SearchIndex:
+    """The index of the process, mapped where it is first used."""
+    index = SearchIndex.load(Path(catalog))
+    keep_loaded()
+    return index
+
+
+@dataclass(frozen=True)
 class Coder:
     """Tier 1 over tables.
 
@@ -46,24 +56,17 @@ class Coder:
     confidence are listed, at most `limit`.
     """
 
-    def __init__(self, catalog: str, limit: int = 10, keep_text: bool = False, details: bool = False) -> None:
-        self.catalog, self.limit, self.keep_text, self.details = catalog, limit, keep_text, details
-
-    def __reduce__(self) -> tuple[type[Coder], tuple[str, int, bool, bool]]:
-        return Coder, (self.catalog, self.limit, self.keep_text, self.details)
-
-    @cached_property
-    def _index(self) -> SearchIndex:
-        index = SearchIndex.load(Path(self.catalog))
-        keep_loaded()
-        return index
+    catalog: str
+    limit: int = 10
+    keep_text: bool = False
+    details: bool = False
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """Code one table. Equal texts are searched once, like texts together: they share cached data."""
         values = zip(table["text"].to_pylist(), table["malformed"].to_pylist(), strict=True)
         rows = [_read(value, malformed) for value, malformed in values]
         texts = sorted({row.text for row in rows if row.status == CODED and row.text is not None})
-        found = dict(zip(texts, code_many(self._index, texts, self.limit), strict=True))
+        found = dict(zip(texts, code_many(_index(self.catalog), texts, self.limit), strict=True))
         coded = [found.get(row.text or "", ()) if row.status == CODED else () for row in rows]
         hits = [[one.hit for one in own] for own in coded]
         status = [
@@ -87,7 +90,7 @@ class Coder:
 
     def _details(self, rows: Sequence[Read], coded: Sequence[Sequence[CodedAs]]) -> dict[str, pa.Array]:
         """The columns beside codes: lists of the same lengths."""
-        catalog, strings, places = self._index.catalog, pa.list_(pa.string()), pa.list_(pa.int32())
+        catalog, strings, places = _index(self.catalog).catalog, pa.list_(pa.string()), pa.list_(pa.int32())
         readings = [Reading.of(row.text) if own and row.text else None for row, own in zip(rows, coded, strict=True)]
         said: list[list[tuple[Any, Any]]] = [
             [(f.hit.claim, r.side(f.hit.start, f.hit.end)) for f in own] if r else []

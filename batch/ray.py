@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple
 from typing import Any, Final
 
 import pyarrow as pa
@@ -58,10 +59,9 @@ def coded(coder: Coder, tables: Callable[[], Iterable[pa.Table]], workers: int |
     context.enable_progress_bars = False
     context.execution_no_progress_timeout_s = STILL_SECONDS
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    kind, options = coder.__reduce__()
     results = ray.data.read_datasource(TableSource(tables), override_num_blocks=1, num_cpus=0).map_batches(
-        kind,
-        fn_constructor_args=options,
+        Coder,
+        fn_constructor_args=astuple(coder),
         batch_size=CHUNK,
         batch_format="pyarrow",
         compute=ActorPoolStrategy(size=size),

@@ -13,15 +13,20 @@ from typing import Any
 import click
 
 from catalog_build import report
+from catalog_build.build import FITTED, WEIGHTS, BuildOptions, build_artifact, confidence_of, train_weights
 from catalog_build.checks import check, previous_counts
 from catalog_build.official import read_source
-from catalog_build.options import FITTED, BuildOptions
+from catalog_build.own_synonyms import NOT_LEARNED, heard, index_without, load_authored, own_texts, with_everyday
 from catalog_build.synonyms import all_texts
+from catalog_build.training import authors, suggesting
 from catalog_build.training.calibration import choose, silent_bands
 from catalog_build.training.feedback import command as feedback
+from catalog_build.training.finetuning import tuned
+from clinical.claims import Tagger
 from clinical.command_line import PATH, Group, entry, paragraphs
 from clinical.errors import SettingError
 from clinical.progress import progress
+from clinical.reading import CONFIDENCE, SearchIndex
 from clinical.thresholds import NOTEBOOKS
 
 
@@ -105,9 +110,6 @@ def _train(
 
 
 def _train_weights(source: Path, out: Path, holdout: int | None) -> None:
-    from catalog_build.build import WEIGHTS, train_weights
-    from catalog_build.own_synonyms import heard, own_texts, with_everyday
-
     files = with_everyday(read_source(source))
     wordings = all_texts(files)
     weights = train_weights(files, heard(wordings, files.catalog) + own_texts(files, wordings, holdout), holdout)
@@ -120,7 +122,6 @@ def _train_weights(source: Path, out: Path, holdout: int | None) -> None:
 
 
 def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int, **how: Any) -> None:
-    from catalog_build.build import confidence_of
     from catalog_build.training.own_texts import OwnRecipe, named, report_of, train_on
 
     recipe = OwnRecipe(rounds=rounds, **how | {"only": how["only"] or FITTED})
@@ -133,9 +134,6 @@ def _train_texts(artifact: Path, files: tuple[Path, ...], out: Path, rounds: int
 
 
 def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None:
-    from catalog_build.own_synonyms import NOT_LEARNED, own_texts
-    from catalog_build.training.finetuning import tuned
-
     files = read_source(source)
     texts = all_texts(files)
     own = tuple(one for one in own_texts(files, texts, fold) if one.source not in NOT_LEARNED)
@@ -148,9 +146,7 @@ def _tune(source: Path, encoder: Path, out: Path, fold: int, **how: Any) -> None
 
 
 def _train_reading(artifact: Path, out: Path) -> None:
-    from catalog_build.build import WEIGHTS
     from catalog_build.training.reading import train_reading
-    from clinical.reading import CONFIDENCE
 
     confidence = train_reading(artifact)
     out.mkdir(parents=True, exist_ok=True)
@@ -162,17 +158,11 @@ def _train_reading(artifact: Path, out: Path) -> None:
 
 
 def _train_suggestions(artifact: Path, out: Path, commonness: bool) -> None:
-    from catalog_build.build import WEIGHTS
-    from catalog_build.own_synonyms import index_without, load_authored
-    from catalog_build.training.suggesting import WEIGHTS as FILE
-    from catalog_build.training.suggesting import fitted
-    from clinical.reading import SearchIndex
-
     index = index_without(SearchIndex.load(artifact), load_authored(artifact))  # their phrases are learned from
-    weights = fitted(index.catalog, index.wordings, index.encoder, commonness)
-    out.mkdir(parents=True, exist_ok=True)
-    weights.save(out / FILE)
-    click.echo(f"weights of suggestions in {out / FILE}; to ship them: copy the file to {WEIGHTS}")
+    weights = suggesting.fitted(index.catalog, index.wordings, index.encoder, commonness)
+    file = out / suggesting.WEIGHTS
+    weights.save(file)
+    click.echo(f"weights of suggestions in {file}; to ship them: copy the file to {WEIGHTS}")
 
 
 @command.command("authors")
@@ -180,21 +170,19 @@ def _train_suggestions(artifact: Path, out: Path, commonness: bool) -> None:
 @click.option("--source", type=PATH, help="BfArM's files: every code must be a terminal one of theirs")
 def _authors(files: tuple[Path, ...], source: Path | None) -> None:
     """Check labelled texts (FILES in the form of catalog_build/training/authors) and count their mentions."""
-    from catalog_build.training.authors import parse, summary
-
     codes = {code.code for code in read_source(source).catalog if code.terminal} if source else None
     for file in files:
-        click.echo(f"{file.name}: {summary(parse(file, codes))}")
+        click.echo(f"{file.name}: {authors.summary(authors.parse(file, codes))}")
 
 
 @command.command("letters")
 @click.argument("files", type=PATH, nargs=-1, required=True)
 def _letters(files: tuple[Path, ...]) -> None:
     """Check annotated letters (FILES in the form of catalog_build/training/letters) and count their values."""
-    from catalog_build.training.letters import parse_letters, summary
+    from catalog_build.training import letters
 
     for file in files:
-        click.echo(f"{file.name}: {summary(parse_letters(file))}")
+        click.echo(f"{file.name}: {letters.summary(letters.parse_letters(file))}")
 
 
 @command.command("statements")
@@ -204,33 +192,32 @@ def _statements(out: Path | None, measure: bool) -> None:
     """Train the models of a letter's statements, of its question, of its entries' parts and words, and of its single
     values on the annotated letters to learn from."""
     with _extra():
-        from catalog_build.training import statements
-        from catalog_build.training.letters import read_letters
+        from catalog_build.training import letters, statements
         from catalog_build.training.spans import spans_left_out, train_spans
         from catalog_build.training.values import train_values, values_left_out
-    authors = read_letters("train")
-    heads = [letter for letters in read_letters("heads").values() for letter in letters]
+    by_author = letters.read_letters("train")
+    heads = [letter for own in letters.read_letters("heads").values() for letter in own]
     if measure:
-        measured = {
-            "statements": statements.left_out(authors),
-            "questions": {"fragestellung": statements.questions_left_out(authors)},
-            "entries": spans_left_out(authors),
-            "single values": values_left_out(authors, heads),
+        measured: dict[str, dict[str, Any]] = {
+            "statements": statements.left_out(by_author),
+            "questions": {"fragestellung": statements.questions_left_out(by_author)},
+            "entries": spans_left_out(by_author),
+            "single values": values_left_out(by_author, heads),
         }
         for of, sums in measured.items():
             for name, (right, wrong, missing) in sums.items():
                 f1 = 2 * right / max(1, 2 * right + wrong + missing)
                 click.echo(f"{of} of {name}: right {right}, wrong {wrong}, missing {missing}, F1 {f1:.3f}")
-        click.echo("parts of entries: {} of {} right".format(*statements.parts_left_out(authors)))
+        click.echo("parts of entries: {} of {} right".format(*statements.parts_left_out(by_author)))
     if out is not None:
         from clinical.letters import PARTS, QUESTION, SPANS, STATEMENTS, VALUES
 
-        every = [letter for letters in authors.values() for letter in letters]
+        every = [letter for own in by_author.values() for letter in own]
         out.mkdir(parents=True, exist_ok=True)
         statements.train_statements(every).save(out / STATEMENTS)
         statements.train_questions(every).save(out / QUESTION)
-        statements.train_parts(one for letter in every for one in statements.part_lessons(letter)).save(out / PARTS)
-        train_spans(authors).save(out / SPANS)
+        statements.train_parts(every).save(out / PARTS)
+        train_spans(by_author).save(out / SPANS)
         train_values([*every, *heads]).save(out / VALUES)
         click.echo(f"weights in {out}; to ship them: copy them to clinical/letters/reader, then run the tests")
 
@@ -254,15 +241,12 @@ def _tagger(artifact: Path, out: Path, texts: tuple[Path, ...], further: Path | 
     """Train the tagger of mentions and claims, from scratch or further: on the labelled texts of the authors to learn
     from, and on texts written from the wordings of an artifact."""
     with _extra():
-        from catalog_build.training.authors import parse
         from catalog_build.training.claims import Recipe, train_claims
         from catalog_build.training.reading import material
-        from clinical.claims import Tagger
-        from clinical.reading import SearchIndex
 
         known = material(SearchIndex.load(artifact))
         if texts:
-            known = known._replace(texts=[text for file in texts for text in parse(file)])
+            known = known._replace(texts=[text for file in texts for text in authors.parse(file)])
         tagger = train_claims(known, Recipe(**how), Tagger.load(further) if further else None)
     tagger.save(out)
     click.echo(f"tagger in {out}; to ship it: copy it to clinical/claims, then fit the confidence: train --reading")
@@ -284,8 +268,6 @@ def _build(source: Path, out: Path, **given: Any) -> None:
     """Build the artifact from SOURCE."""
     options = BuildOptions(**given)
     with _extra():
-        from catalog_build.build import build_artifact, confidence_of
-
         manifest = build_artifact(source, out, options)
     click.echo(report.of_build(manifest, out))
     sure = confidence_of(out)

@@ -7,15 +7,14 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from catalog_build.checks import check, counts, previous_counts
 from catalog_build.official import Source, Synonym, read_source
-from catalog_build.options import BuildOptions
 from catalog_build.own_synonyms import (
     AUTHORS,
     BEFUND,
@@ -29,9 +28,9 @@ from catalog_build.own_synonyms import (
     save_authored,
     with_everyday,
 )
-from catalog_build.pairs import with_pairs
-from catalog_build.synonyms import FOLDS, all_texts, fold_of
+from catalog_build.synonyms import FOLDS, all_texts, fold_of, with_pairs
 from catalog_build.training.calibration import CALIBRATION, Calibration, choose, silent_bands
+from catalog_build.training.finetuning import Remembered
 from catalog_build.training.suggesting import suggester_of
 from catalog_build.vocabulary import Layers, layered
 from clinical.errors import SettingError
@@ -60,6 +59,37 @@ CALIBRATION_FOLDS: Final = 2
 """Folds that encoder and index do not see while the ranking model is trained: about 8,500 queries."""
 ABANDONED_SECONDS: Final = 24 * 3_600
 """Age at which an unfinished folder beside the artifact counts as abandoned: a build with training takes minutes."""
+FITTED: Final = ("claims", "confidence")
+"""Parts of the reading that own texts train further."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """Options of a build, as the command line gives them. `encoder`: None is the shipped weights, else the folder of a
+    sentence-transformers model; `train`: train own weights from this source first; `holdout`: build, and train, without
+    this fold; `previous`: folder of the artifact whose counts are compared; `official_only`: without Befund's own
+    synonyms; `synonyms`: files of own ones, later ones on top, `over_official`: also over official synonyms
+    (`catalog_build.vocabulary`). Raises SettingError for options that contradict each other."""
+
+    encoder: str | None = None
+    train: bool = False
+    holdout: int | None = None
+    previous: Path | None = None
+    official_only: bool = False
+    synonyms: tuple[Path, ...] = ()
+    over_official: bool = False
+
+    def __post_init__(self) -> None:
+        if self.holdout is not None and not 0 <= self.holdout < FOLDS:
+            raise SettingError(f"there is no fold {self.holdout}", f"0 to {FOLDS - 1}", "name another fold")
+        if self.holdout is not None and not self.train:
+            found = "--holdout without --train: the shipped weights have seen every fold"
+            raise SettingError(found, "weights that have not seen the fold", "add --train")
+        if self.over_official and not self.synonyms:
+            raise SettingError("--over-official without --synonyms", "a file of synonyms", "name it with --synonyms")
+        if self.train and self.encoder is not None:
+            found = "--train with --encoder: training makes the encoder"
+            raise SettingError(found, "one of them", "leave one of them out")
 
 
 @dataclass(frozen=True)
@@ -72,11 +102,6 @@ class Weights:
     thresholds: ConfidenceThresholds
     calibration: Calibration | None = None
     confidence: Confidence | None = None
-
-    @property
-    def served(self) -> Encoder:
-        """The encoder without what it remembers of a build."""
-        return getattr(self.encoder, "encoder", self.encoder)
 
     def save(self, folder: Path) -> None:
         """Write the shipped weights, without their thresholds; only a static encoder can be shipped."""
@@ -95,13 +120,8 @@ class Weights:
     def load(cls, folder: Path = WEIGHTS) -> Weights:
         """The shipped weights, or those that `train` wrote elsewhere. Raises SettingError, see `thresholds_of`."""
         thresholds = thresholds_of(folder)
-        encoder = StaticEncoder.load(folder / "encoder.safetensors")
-        return cls(
-            encoder,
-            Ranker.load(folder / "ranker.safetensors"),
-            thresholds,
-            confidence=confidence_of(folder),
-        )
+        encoder, ranker = (folder / f"{name}.safetensors" for name in ("encoder", "ranker"))
+        return cls(StaticEncoder.load(encoder), Ranker.load(ranker), thresholds, confidence=confidence_of(folder))
 
 
 def confidence_of(folder: Path) -> Confidence | None:
@@ -171,28 +191,33 @@ def _make(source: Source, made: Path, options: BuildOptions) -> None:
     weights = _weights(source, texts, options)
     note(f"indexing {len(kept):,} wordings with {weights.encoder.name}")
     wordings = index_wordings(source, kept, weights.encoder)
-    manifest = _manifest(source, weights, len(wordings), options, report.summary())
-    manifest = replace(manifest, layers=layers.about)
+    manifest = _manifest(source, weights, len(wordings), options, asdict(report), layers.about)
+    served = weights.encoder.encoder if isinstance(weights.encoder, Remembered) else weights.encoder
     catalog = with_pairs(source.catalog, (text for text in kept if text.secondary))
     expansion = Expansion.of(replacements(references(source, options.holdout)))
-    parts = (catalog, wordings, weights.served, weights.ranker, manifest, expansion)
-    begun = suggester_of(catalog, wordings, weights.served)
+    parts = (catalog, wordings, served, weights.ranker, manifest, expansion)
+    begun = suggester_of(catalog, wordings, served)
     note("searching what every wording and word of the catalog finds")
-    answers = answers_of(Scorer(wordings, traits_of(catalog, wordings), weights.ranker, weights.served))
+    answers = answers_of(Scorer(wordings, traits_of(catalog, wordings), weights.ranker, served))
     index = SearchIndex(*parts, confidence=weights.confidence, suggester=begun, answers=answers)
     note("writing the artifact")
     index.save(made)
 
 
 def _layers(source: Source, texts: Sequence[Synonym], options: BuildOptions) -> Layers:
-    if options.official_only:
-        return layered(texts, (), options.synonyms, source.catalog, options.over_official)
-    own = own_texts(source, texts, options.holdout)
-    return layered(heard(texts, source.catalog), own, options.synonyms, source.catalog, options.over_official)
+    own: Sequence[Synonym] = ()
+    if not options.official_only:
+        texts, own = heard(texts, source.catalog), own_texts(source, texts, options.holdout)
+    return layered(texts, own, options.synonyms, source.catalog, options.over_official)
 
 
 def _manifest(
-    source: Source, weights: Weights, wordings: int, options: BuildOptions, checks: dict[str, Any]
+    source: Source,
+    weights: Weights,
+    wordings: int,
+    options: BuildOptions,
+    checks: dict[str, Any],
+    layers: tuple[Mapping[str, Any], ...] = (),
 ) -> Manifest:
     now = counts(source)
     return Manifest(
@@ -208,6 +233,7 @@ def _manifest(
         missing=source.missing,
         sources=source.files,
         checks=checks,
+        layers=layers,
     )
 
 
@@ -229,7 +255,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     Two encoders are trained: one that has not seen the calibration folds, for the ranking model to learn on what is
     new to encoder and index; then the one to keep, from all texts but the held-out fold.
     """
-    from catalog_build.training.encoder import EncoderTexts, train_encoder
+    from catalog_build.training.encoder import train_encoder
 
     known = references(source, holdout)
     unseen = calibration_folds(holdout)
@@ -237,7 +263,7 @@ def train_weights(source: Source, texts: Sequence[Synonym], holdout: int | None)
     def encoder_of(without: set[int | None]) -> StaticEncoder:
         some = [text for text in texts if text.source not in NOT_LEARNED]
         kept = [text for text in some if fold_of(text) is None or fold_of(text) not in without]
-        return train_encoder(EncoderTexts([text.text for text in kept], [text.code for text in kept], known))
+        return train_encoder([text.text for text in kept], [text.code for text in kept], known)
 
     first = encoder_of({*unseen, holdout})
     fitted = _fit(source, texts, first, holdout)
@@ -255,11 +281,7 @@ def _weights(source: Source, texts: Sequence[Synonym], options: BuildOptions) ->
         return train_weights(source, texts, options.holdout)
     if options.encoder is None:
         return Weights.load()
-    from catalog_build.training.finetuning import Remembered
-
-    encoder = Remembered(
-        TransformerEncoder(Path(options.encoder))
-    )  # has seen no text: only the ranking model is fitted
+    encoder = Remembered(TransformerEncoder(Path(options.encoder)))  # has seen no text: only the ranker is fitted
     note(f"fitting the ranking model and the confidence to {encoder.name}")
     return _fit(source, texts, encoder, options.holdout)
 
@@ -268,8 +290,7 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
     """A ranking model, thresholds and the second stage of calibration for this encoder, from the calibration folds."""
     from catalog_build.training.augmentation import Augmenter
     from catalog_build.training.confidence import confidence_for
-    from catalog_build.training.finetuning import Remembered
-    from catalog_build.training.ranker import Gatherer, calibration_queries, fit_ranker
+    from catalog_build.training.ranker import calibration_queries, examples, fit_ranker
 
     unseen = calibration_folds(holdout)
     left_out = {*unseen, holdout}
@@ -292,24 +313,21 @@ def _fit(source: Source, texts: Sequence[Synonym], encoder: Encoder, holdout: in
         raise SettingError(found, f"at least {FEWEST_QUERIES}", remedy)
     indexed = [(text.text, number(text.code)) for text in kept if text.source != "title"]
     augmenter = Augmenter(0, references(source, holdout))
-    gatherer = Gatherer(encoder, wordings, traits_of(source.catalog, wordings))
     queries = calibration_queries(held_out, indexed, augmenter, seed=0)
     note(f"searching {len(queries):,} queries for the ranking model to learn on")
     if isinstance(encoder, Remembered):
         encoder.ahead(text for text, _, _ in queries)
-    fitted = fit_ranker(gatherer.examples(queries))
-    thresholds, _ = choose(fitted.probability, fitted.right)
-    right = float(fitted.right.mean())
-    note(f"ranking model fitted: of {len(fitted.right):,} unseen wordings the first code is right for {right:.1%}")
+    ranker, calibration = fit_ranker(examples(queries, encoder, wordings, traits_of(source.catalog, wordings)))
+    thresholds, _ = choose(calibration.probability, calibration.right)
+    right = float(calibration.right.mean())
+    note(f"ranking model fitted: of {len(calibration.right):,} unseen wordings the first code is right for {right:.1%}")
     if warning := silent_bands(thresholds):
         note(warning)
-    calibration = Calibration(fitted.probability, fitted.right)
-    weights = Weights(encoder, fitted.ranker, thresholds, calibration)
+    weights = Weights(encoder, ranker, thresholds, calibration)
     manifest = _manifest(source, weights, len(wordings), BuildOptions(), {})
     expansion = Expansion.of(replacements(references(source, holdout)))
     begun = suggester_of(source.catalog, wordings, encoder)
-    parts = (source.catalog, wordings, encoder, fitted.ranker, manifest, expansion)
-    index = SearchIndex(*parts, suggester=begun)
+    index = SearchIndex(source.catalog, wordings, encoder, ranker, manifest, expansion, suggester=begun)
     note("fitting the confidence in codes of texts: reading what people wrote, then texts of our own grammar")
     confidence = confidence_for(index, held_out, indexed)
     if warning := silent_bands(confidence.bounds, "in texts"):

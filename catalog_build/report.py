@@ -11,7 +11,7 @@ from catalog_build.checks import CheckReport, counts
 from catalog_build.official import Source
 from catalog_build.vocabulary import FILE, STATES
 from clinical.errors import ArtifactMismatch, ArtifactMissing, BefundError
-from clinical.icd import EXAMPLE, Catalog, Code
+from clinical.icd import EXAMPLE, Catalog
 from clinical.search import Manifest
 
 NEIGHBOURS_SHOWN = 5
@@ -94,10 +94,6 @@ def of_code(folder: Path, text: str) -> str:
         raise BefundError(
             f"there is no code {text!r} in ICD-10-GM {catalog.version}", f"a code such as {EXAMPLE}", remedy
         )
-    return "\n".join(_lines(catalog, code))
-
-
-def _lines(catalog: Catalog, code: Code) -> list[str]:
     lines = [
         f"{code.marked}  {code.title}",
         f"  chapter     {code.chapter} {catalog.chapter_title(code.chapter)}",
@@ -107,5 +103,5 @@ def _lines(catalog: Catalog, code: Code) -> list[str]:
     ]
     lines += [f"  {note.kind:12}{note.text} {' '.join(note.references)}".rstrip() for note in code.notes]
     lines += [f"  child       {child.code} {child.title}" for child in catalog.children(code.code)]
-    near = catalog.neighbours(code.code, NEIGHBOURS_SHOWN)
-    return lines + [f"  neighbour   {other.code} {other.title}" for other in near]
+    near_by = catalog.neighbours(code.code, NEIGHBOURS_SHOWN)
+    return "\n".join(lines + [f"  neighbour   {other.code} {other.title}" for other in near_by])

@@ -1,4 +1,5 @@
-"""Every searchable wording of a source, cleaned and without repetition, and the word synonyms of its references."""
+"""Every searchable wording of a source, cleaned and without repetition, the word synonyms of its references, and the
+codes that are coded together for a wording."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from catalog_build.official import CrossReference, Source, Synonym
-from clinical.icd import category
+from clinical.icd import PAIR_NOTE, Catalog, Code, Note, category
 from clinical.text import folded_words
 
 FOLDS: Final = 20
@@ -109,3 +110,31 @@ def _inclusions(source: Source) -> Iterator[Synonym]:
             is_place = len(spelled) == 1 and spelled[0] not in entries and len(categories[spelled[0]]) >= BESIDE_MANY
             if note.kind == "inclusion" and not is_place:
                 yield Synonym(note.text, code.code, source="inclusion")
+
+
+def with_pairs(catalog: Catalog, synonyms: Iterable[Synonym]) -> Catalog:
+    """The catalog with `pair` notes at the end of the notes of the codes concerned; partners with most wordings first.
+
+    The tables of codes do not say which dagger and asterisk codes are coded together; the synonyms do: a line `B37.3+ |
+    N77.1* | Candida-Vaginitis` is coded with both. Each of the two gets a note for each partner: `references` holds the
+    partner, `text` the wordings, one per line; tiers 2 and 3 read them (`clinical.coding.rules`). Only pairs with
+    exactly one asterisk code count: "!" codes and second primary codes are no such pair.
+    """
+    texts: dict[tuple[str, str], list[str]] = {}
+    for synonym in synonyms:
+        for other in synonym.secondary:
+            if _is_pair(catalog.get(synonym.code), catalog.get(other)):
+                texts.setdefault((synonym.code, other), []).append(synonym.text)
+    notes: dict[str, list[Note]] = {}
+    for (dagger, asterisk), wordings in sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])):
+        text = "\n".join(dict.fromkeys(wordings))
+        notes.setdefault(dagger, []).append(Note(PAIR_NOTE, text, (asterisk,)))
+        notes.setdefault(asterisk, []).append(Note(PAIR_NOTE, text, (dagger,)))
+    finished = (
+        replace(code, notes=(*code.notes, *notes[code.code])) if code.code in notes else code for code in catalog
+    )
+    return Catalog(catalog.version, finished, catalog.chapters, catalog.blocks, catalog.moves)
+
+
+def _is_pair(one: Code | None, other: Code | None) -> bool:
+    return one is not None and other is not None and one.kind != "asterisk" and other.kind == "asterisk"

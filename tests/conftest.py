@@ -175,8 +175,7 @@ def built_once(config: pytest.Config, name: str, build: Callable[[Path], object]
 
 def starter_of(config: pytest.Config) -> Path:
     """The starter catalog with the shipped weights, an artifact folder, for the tests and the notebooks of a run."""
-    from catalog_build.build import build_artifact
-    from catalog_build.options import BuildOptions
+    from catalog_build.build import BuildOptions, build_artifact
 
     return built_once(
         config, "starter", lambda place: build_artifact(ROOT / "catalog_build" / "starter", place, BuildOptions())
@@ -193,8 +192,7 @@ def starter_artifact(pytestconfig: pytest.Config) -> Path:
 def small_build(pytestconfig: pytest.Config) -> Path:
     """A source of eight codes and what is built of it with the shipped weights, in `source` and `out`: for what does
     not depend on a catalog's size."""
-    from catalog_build.build import build_artifact
-    from catalog_build.options import BuildOptions
+    from catalog_build.build import BuildOptions, build_artifact
     from tests.catalog_build.official_files import folder, release
 
     return built_once(

@@ -337,7 +337,7 @@ class Keys:
                 counted = self._spend_quotas(cursor, key, allowed)
         except (Unauthorized, KeysUnavailable) as error:
             return [error] * requests
-        rates = [_with_left(rate, rate[0].left + allowed - 1 - at) if rate else () for at in range(allowed)]
+        rates = [tuple(replace(one, left=one.left + allowed - 1 - at) for one in rate) for at in range(allowed)]
         answers: Answers = [_standing_at(key, used, at) for used, at in zip(counted, rates, strict=False)]
         answers += [_quota_reached(key, 0, at) for at in rates[len(counted) :]]
         if allowed < requests:
@@ -412,10 +412,6 @@ def _standing_at(key: KeyInfo, used: int, rate: tuple[Standing, ...]) -> KeyInfo
         return replace(key, standing=rate) if rate else key
     standing = Standing("day", quota, DAY, max(0, quota - used), _seconds_to_midnight())
     return replace(key, today=used, standing=(*rate, standing))
-
-
-def _with_left(rate: tuple[Standing, ...], left: int) -> tuple[Standing, ...]:
-    return tuple(replace(one, left=left) for one in rate)
 
 
 def _opens(row: _KeyRow, given: bytes) -> bool:

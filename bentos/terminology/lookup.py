@@ -10,8 +10,7 @@ import orjson
 
 from bentos.terminology.inputs import Inputs
 from bentos.terminology.issues import invalid, not_found
-from bentos.terminology.systems import NAMES, PROPERTIES, SYSTEM, Designation, Systems, Year
-from bentos.terminology.typed import typed_code
+from bentos.terminology.systems import NAMES, PROPERTIES, SYSTEM, Designation, Systems, Year, typed_code
 from clinical.icd import Code
 
 TITLE: Final = "ICD-10-GM"

@@ -7,8 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from bentos.terminology.inputs import Inputs
 from bentos.terminology.issues import ImportMissing, Issue, Severity, invalid, outcome
-from bentos.terminology.systems import NAMES, SYSTEM, Systems, Year
-from bentos.terminology.typed import Typed, typed_code
+from bentos.terminology.systems import NAMES, SYSTEM, Systems, Typed, Year, typed_code
 from bentos.terminology.valuesets import Selected, ValueSets, not_allowed, versions_of
 from clinical.icd import Code
 

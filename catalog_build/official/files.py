@@ -58,10 +58,13 @@ def find_files(source: Path) -> dict[str, SourceFile]:
         raise SourceError(str(source), None, "there is no such file or folder", "a zip or a folder", "check the path")
     found: dict[str, SourceFile] = {}
     for file in _walk(source):
-        known = found.setdefault(file.role, file)
-        if known is not file:
-            _same_or_refuse(known, file)
-    _one_year(found)
+        known, first = found.setdefault(file.role, file), next(iter(found.values()))
+        if file.year != first.year:
+            said = f"is of {file.year}, but {first.location} is of {first.year}"
+            raise SourceError(file.location, None, said, "files of one year", "name the folder of one year")
+        if known is not file and checksum(known) != checksum(file):  # a zip beside its unpacked folder is fine
+            said = f"differs from {known.location}, which is of the same kind"
+            raise SourceError(file.location, None, said, "one file of a kind", "keep the newer one only")
     return found
 
 
@@ -180,24 +183,3 @@ def readable(file: SourceFile) -> Iterator[IO[bytes]]:
         raise SourceError(
             file.location, None, "cannot be read", "a whole, unencrypted file", "download it again"
         ) from None
-
-
-def _same_or_refuse(known: SourceFile, other: SourceFile) -> None:
-    """The same file twice (a zip beside its unpacked folder) is fine; two different ones are not."""
-    if known.year == other.year and checksum(known) != checksum(other):
-        found = f"differs from {known.location}, which is of the same kind"
-        raise SourceError(other.location, None, found, "one file of a kind", "keep the newer one only")
-    if known.year != other.year:
-        _refuse_years(known, other)
-
-
-def _one_year(found: dict[str, SourceFile]) -> None:
-    files = list(found.values())
-    for other in files[1:]:
-        if other.year != files[0].year:
-            _refuse_years(files[0], other)
-
-
-def _refuse_years(one: SourceFile, other: SourceFile) -> None:
-    found = f"is of {other.year}, but {one.location} is of {one.year}"
-    raise SourceError(other.location, None, found, "files of one year", "name the folder of one year")

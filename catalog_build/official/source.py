@@ -16,7 +16,6 @@ from catalog_build.official.files import SourceFile, checksum, find_files
 from catalog_build.official.tables import (
     CrossReference,
     Synonym,
-    SynonymFile,
     read_alphabet,
     read_alphaid,
     read_blocks,
@@ -26,8 +25,6 @@ from catalog_build.official.tables import (
 )
 from clinical.errors import SourceError
 from clinical.icd import Catalog, Code, Note
-
-__all__ = ["CrossReference", "Source", "Synonym", "read_source"]
 
 _COSTS: Final = {
     "gruppen": "block titles (icd10gm*syst_gruppen.txt): blocks have no title",
@@ -58,7 +55,8 @@ def read_source(path: Path) -> Source:
         expected = "icd10gm<year>syst_kodes.txt, from BfArM's metadata zip (icd10gm2026syst-meta.zip)"
         raise SourceError(str(path), None, "no code table found", expected, "name the zip or the folder that holds it")
     bare = _bare_catalog(files)
-    wordings = _all_wordings(files, bare)
+    readers = {"alphaid": read_alphaid, "alphabet": read_alphabet}
+    wordings = [read(files[role], bare) for role, read in readers.items() if role in files]
     notes, daggers = read_notes(files["claml"], bare) if "claml" in files else ({}, frozenset[str]())
     for wording in wordings:
         daggers |= wording.daggers
@@ -69,13 +67,15 @@ def read_source(path: Path) -> Source:
         bare.blocks,
         read_moves(files["umsteiger"], bare) if "umsteiger" in files else (),
     )
+    present = set(files) | ({"alphaid"} if "alphabet" in files else set())
+    missing = [cost for role, cost in _COSTS.items() if role not in present]
     return Source(
         year=files["kodes"].year,
         catalog=catalog,
         synonyms=tuple(synonym for wording in wordings for synonym in wording.synonyms),
         cross_references=tuple(dict.fromkeys(ref for wording in wordings for ref in wording.cross_references)),
         files={file.name: checksum(file) for file in files.values()},
-        missing=(*_missing(files), *(gap for wording in wordings for gap in wording.gaps)),
+        missing=(*missing, *(gap for wording in wordings for gap in wording.gaps)),
     )
 
 
@@ -86,16 +86,6 @@ def _bare_catalog(files: Mapping[str, SourceFile]) -> Catalog:
     return Catalog(str(files["kodes"].year), codes, chapters, blocks)
 
 
-def _all_wordings(files: Mapping[str, SourceFile], catalog: Catalog) -> list[SynonymFile]:
-    readers = {"alphaid": read_alphaid, "alphabet": read_alphabet}
-    return [read(files[role], catalog) for role, read in readers.items() if role in files]
-
-
 def _finished(code: Code, notes: tuple[Note, ...], dagger: bool) -> Code:
     kind = "dagger" if dagger and code.kind == "plain" else code.kind
     return replace(code, notes=notes, kind=kind) if notes or kind != code.kind else code
-
-
-def _missing(files: Mapping[str, SourceFile]) -> list[str]:
-    present = set(files) | ({"alphaid"} if "alphabet" in files else set())
-    return [cost for role, cost in _COSTS.items() if role not in present]

@@ -12,10 +12,8 @@ from itertools import islice
 from catalog_build.synonyms import WordSynonym
 from clinical.text import fold, same_meaning
 
-_NEAR = {
-    **dict(zip("qwertzuiopasdfghjklyxcvbnm", ("wa", "qe", "wr", "et", "rz", "tu", "zi", "uo", "ip", "o", "s", "ad",
-    "sf", "dg", "fh", "gj", "hk", "jl", "k", "x", "yc", "xv", "cb", "vn", "bm", "n"), strict=True)),
-}  # fmt: skip
+_NEAR = dict(zip("qwertzuiopasdfghjklyxcvbnm", ("wa", "qe", "wr", "et", "rz", "tu", "zi", "uo", "ip", "o", "s", "ad",
+    "sf", "dg", "fh", "gj", "hk", "jl", "k", "x", "yc", "xv", "cb", "vn", "bm", "n"), strict=True))  # fmt: skip
 """Neighbours on a German keyboard, the ones a finger slips to."""
 
 MOST_MEANINGS = 12

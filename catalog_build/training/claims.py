@@ -52,8 +52,6 @@ TRAINED_FURTHER: Final = 2
 
 States = frozenset[tuple[str, ...]]
 """Folded words of wordings of states that nobody marks."""
-Marks = Sequence[tuple[int, int]]
-"""Places of mentions in a text: start, end in code points."""
 
 
 class ClaimLesson(NamedTuple):
@@ -80,8 +78,9 @@ def lesson(text: LabelledText, states: States = frozenset()) -> ClaimLesson | No
     return _lesson(read, spans, right, states)
 
 
-def marked_lesson(text: str, marks: Marks, states: States = frozenset()) -> ClaimLesson | None:
-    """The same of a text that tells where its mentions stand, and not what it claims of them."""
+def marked_lesson(text: str, marks: Iterable[tuple[int, int]], states: States = frozenset()) -> ClaimLesson | None:
+    """The same of a text that tells where its mentions stand (start, end in code points), and not what it claims of
+    them."""
     read = Reading.of(text)
     return _lesson(read, [(*read.words_in(*mark), 0) for mark in marks], [], states)
 
@@ -233,10 +232,9 @@ class Material(NamedTuple):
     wordings: Sequence[tuple[str, str]] = ()
 
 
-def train_claims(material: Material, recipe: Recipe | None = None, begun: Tagger | None = None) -> Tagger:
+def train_claims(material: Material, recipe: Recipe, begun: Tagger | None = None) -> Tagger:
     """Train from these texts, deterministic for a seed; ten minutes for fifty authors on two cores. `begun`: a tagger
     of as many networks, which are trained further."""
-    recipe = recipe or Recipe()
     numbers, at_once = range(recipe.nets), min(recipe.nets, os.cpu_count() or 1)
     if at_once == 1:
         lessons = _lessons_of(material, recipe)
@@ -247,20 +245,11 @@ def train_claims(material: Material, recipe: Recipe | None = None, begun: Tagger
 
 
 def retrained_claims(
-    tagger: Tagger,
-    own: Sequence[LabelledText],
-    others: Material,
-    *,
-    rounds: int,
-    rate: float,
-    weight: int,
-    written: int = REPLAYED,
-    seed: int = 0,
+    tagger: Tagger, own: Sequence[LabelledText], others: Material, recipe: Recipe, weight: int
 ) -> Tagger:
     """A tagger whose first TRAINED_FURTHER networks were trained further on own texts, each seen `weight` times in a
-    round beside the `others` that they have learned from, and `written` ones, so that what they knew stays.
-    Deterministic for a seed."""
-    recipe = Recipe(epochs=rounds, rate=rate, framed=written, mixed=0, worded=written, seed=seed)
+    round beside the `others` that they have learned from, and written ones, so that what they knew stays. Deterministic
+    for a seed."""
     states = _states(others.wordings)
     lessons = _lessons_of(others, recipe)
     lessons = lessons._replace(real=[*lessons.real, *weight * _labelled(own, states)])
@@ -290,7 +279,8 @@ def _lessons_of(material: Material, recipe: Recipe) -> _Lessons:
     if material.wordings:
         words_of, count = TextWriter(material.wordings, recipe.seed), min(recipe.framed, 3 * len(material.wordings))
         written = (words_of.write() for _ in progress(range(count), "mentions", "texts written"))
-        words = _marked((one.text, [(said.start, said.end) for said in one.said]) for one in written)
+        marked = (marked_lesson(one.text, [(said.start, said.end) for said in one.said]) for one in written)
+        words = [one for one in marked if one is not None]
     return _Lessons(real, frames, words)
 
 
@@ -320,10 +310,6 @@ def _states(wordings: Sequence[tuple[str, str]]) -> States:
 
 def _labelled(texts: Iterable[LabelledText], states: States = frozenset()) -> list[ClaimLesson]:
     return [one for text in texts if (one := lesson(text, states)) is not None]
-
-
-def _marked(texts: Iterable[tuple[str, Marks]], states: States = frozenset()) -> list[ClaimLesson]:
-    return [one for text, marks in texts if (one := marked_lesson(text, marks, states)) is not None]
 
 
 def _trained(known: _Lessons, recipe: Recipe, seed: int, begun: Network | None = None) -> Network:

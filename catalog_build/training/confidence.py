@@ -9,9 +9,10 @@ can be believed; the grammar, which counts little, keeps what few of them write.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from catalog_build.training.reranking import reranker_for
-from catalog_build.training.suggesting import commonness_without
+from catalog_build.training.authors import WrittenInput, written_inputs
+from catalog_build.training.suggesting import ComparedCodes, commonness_without, conditional_logit
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention, begun_queries
-from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.icd import HEALTH_FACTORS, NONE
 from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
     OF_EXPERIENCE,
+    OF_HIT,
     TOGETHER,
     Confidence,
     ConfidenceNetwork,
@@ -36,9 +37,10 @@ from clinical.reading import (
     Regression,
     Reranker,
     SearchIndex,
+    columns_of_hits,
     is_begun,
 )
-from clinical.search import Ints, Vectors
+from clinical.search import Ints, Vectors, run_starts
 from clinical.text import folded_words
 from clinical.thresholds import NEVER, TextThresholds
 
@@ -97,29 +99,33 @@ def examples(
     """Search so many generated texts of these wordings and judge the first codes. A mention stated as past that gets
     another code of the past with just its wording ("alter Myokardinfarkt") is left out: the grammar does not know if it
     is right."""
-    writer, judge = TextWriter(wordings, seed), TextJudge(index, accepted)
-    rows, right, category = list[Vectors](), list[bool](), list[int]()
+    writer, judge, found = TextWriter(wordings, seed), TextJudge(index, accepted), list[_Found]()
     written = [writer.write() for _ in range(texts)]
-    found = _first_codes(index, [text.text for text in written])
-    read = progress(found, "second stage of calibration", "texts read", total=texts)
+    first = _first_codes(index, [text.text for text in written])
+    read = progress(first, "second stage of calibration", "texts read", total=texts)
     for text, codes in zip(written, read, strict=True):
         for start, end, code, own in codes:
             verdict = judge.is_right(_at(text.said, start, end), code, own)
             if verdict is not None:
-                rows.append(own)
-                right.append(verdict)
-                category.append(judge.category(code))
-    return _mentions(rows, right, category)
+                found.append((own, verdict, category_of(index, code)))
+    return _mentions(found)
 
 
-def _mentions(
-    rows: Sequence[Vectors], right: Sequence[bool], category: Sequence[int], part: Sequence[int] | None = None
-) -> FoundMentions:
+_Found = tuple[Vectors, bool, int]
+"""A row of FoundMentions: columns, whether the code is right, and its category."""
+
+
+def _mentions(found: Sequence[_Found], part: Sequence[int] | None = None) -> FoundMentions:
     """Finds as columns; without `part` categories are left out together."""
-    table = np.stack(rows) if rows else np.zeros((0, len(COLUMNS)), dtype=np.float32)
-    of = np.array(category, dtype=np.int64)
-    parts = of % PARTS if part is None else np.array(part, dtype=np.int64)
-    return FoundMentions(table, np.array(right, dtype=bool), of, parts)
+    rows = np.array([row for row, _, _ in found], dtype=np.float32).reshape(len(found), len(COLUMNS))
+    category = np.array([of for _, _, of in found], dtype=np.int64)
+    parts = category % PARTS if part is None else np.array(part, dtype=np.int64)
+    return FoundMentions(rows, np.array([right for _, right, _ in found], dtype=bool), category, parts)
+
+
+def category_of(index: SearchIndex, code: str) -> int:
+    """The number of the code's category."""
+    return int(index.kinds.category[index.catalog.number(code)])
 
 
 def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> FoundMentions:
@@ -128,9 +134,7 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     knows. A code is right where the input states it anywhere."""
     sets = sorted({one.source for one in written})
     known = commonness_without(index.catalog, sets)
-    found: list[tuple[Any, ...]] = []
-    said: list[tuple[str, str]] = []
-    told: list[bool] = []
+    found, part, said, told = list[_Found](), list[int](), list[tuple[str, str]](), list[bool]()
     read = progress(
         _first_codes(index, [one.text for one in written]), "second stage", "inputs read", total=len(written)
     )
@@ -138,14 +142,13 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
         for start, end, code, own in codes:
             unknown = code not in one.right and any(first < end and start < last for first, last in one.open)
             if own[_CHANCE] > 0 and not own[_PLAIN] and not unknown:
-                number = index.catalog.number(code)
-                own[_COMMON] += known[one.source][number]
-                found.append((own, code in one.right, int(index.kinds.category[number]), sets.index(one.source)))
+                own[_COMMON] += known[one.source][index.catalog.number(code)]
+                found.append((own, code in one.right, category_of(index, code)))
+                part.append(sets.index(one.source))
                 said.append((" ".join(folded_words(one.text[start:end])), code))
                 claim = "history" if own[_HISTORY] else "family" if own[_FAMILY] else "present"
                 told.append(one.says(start, end, claim))
-    rows, right, category, part = ([one[at] for one in found] for at in range(4))
-    return _mentions(rows, right, category, part)._replace(said=tuple(said), told=tuple(told))
+    return _mentions(found, part)._replace(said=tuple(said), told=tuple(told))
 
 
 def experienced(found: FoundMentions, before: Experience) -> tuple[FoundMentions, Experience]:
@@ -196,10 +199,6 @@ class TextJudge:
         self._index, self._accepted = index, accepted
         self._elsewhere = Elsewhere(index.catalog, index.wordings)
 
-    def category(self, code: str) -> int:
-        """The number of the code's category."""
-        return int(self._index.kinds.category[self._index.catalog.number(code)])
-
     def is_right(self, said: WrittenMention | None, code: str, row: Vectors) -> bool | None:
         """None: the grammar does not know. What it only adds a year or a child to ("Mein Sohn hat") it still calls
         present; of what is over or of a relative the triggers know more. And whether a symptom is coded where search
@@ -237,7 +236,7 @@ def confidence_for(
         codes.setdefault(text.casefold(), set()).add(index.catalog.codes[number].code)
     accepted = {"|".join(sorted(own)): own for own in codes.values()}
     wordings = [(text, "|".join(sorted(codes[text.casefold()]))) for text, _ in mixture]
-    reranker = reranker_for(index, written_inputs())
+    reranker = reranker_of(compared(index, written_inputs()))
     index.confidence = unfitted(reranker)
     generated = examples(index, wordings, accepted, 0, min(TEXTS, len(mixture) // 2))
     fitted = replace(fit_confidence(generated, written_examples(index, written_inputs())), reranker=reranker)
@@ -249,7 +248,7 @@ def refitted(index: SearchIndex, written: Sequence[WrittenInput], hidden: int, d
     What it says of wordings by themselves stays, for texts tell nothing of these. As it was where too few codes were
     found to fit one."""
     old = index.confidence
-    reranker = reranker_for(index, written) or (None if old is None else old.reranker)
+    reranker = reranker_of(compared(index, written)) or (None if old is None else old.reranker)
     index.confidence = unfitted(reranker)
     found = written_examples(index, written)
     index.confidence = old
@@ -294,15 +293,15 @@ def begun_examples(
     """Search these wordings (text, key of its codes in `accepted`) as far as they have been typed, and judge the first
     codes: those that stop within a word, and whole ones that look so."""
     written = begun_queries(wordings, seed)
-    judge = TextJudge(index, accepted)
-    rows, right, category = list[Vectors](), list[bool](), list[int]()
-    for (_, key), codes in zip(written, _first_codes(index, [text for text, _ in written]), strict=True):
-        for _, _, code, own in codes:
-            if is_begun(own[None])[0]:
-                rows.append(own)
-                right.append(code in accepted[key])
-                category.append(judge.category(code))
-    return _mentions(rows, right, category)
+    read = zip(written, _first_codes(index, [text for text, _ in written]), strict=True)
+    return _mentions(
+        [
+            (own, code in accepted[key], category_of(index, code))
+            for (_, key), codes in read
+            for _, _, code, own in codes
+            if is_begun(own[None])[0]
+        ]
+    )
 
 
 def with_begun(confidence: Confidence, found: FoundMentions) -> Confidence:
@@ -414,3 +413,32 @@ def _at(said: Sequence[WrittenMention], start: int, end: int) -> WrittenMention 
         return None
     shared = min(best.end, end) - max(best.start, start)
     return best if shared >= 0.5 * min(end - start, best.end - best.start) else None
+
+
+# --- the order of a mention's codes ----------------------------------------------------------------------------------
+
+
+def reranker_of(found: Iterable[ComparedCodes]) -> Reranker | None:
+    """Weights under which a right code of each mention is the likeliest among those compared; None where nothing is to
+    be learnt."""
+    if not (choices := list(found)):
+        return None
+    return Reranker.of(dict(zip(OF_HIT, conditional_logit(choices).round(3).tolist(), strict=True)))
+
+
+def compared(index: SearchIndex, written: Sequence[WrittenInput]) -> Iterator[ComparedCodes]:
+    """The compared codes of each mention that has right ones and wrong ones among them. Codes of the set that a text is
+    of do not count for how common a code is."""
+    known, common = commonness_without(index.catalog, {one.source for one in written}), OF_HIT.index("common")
+    batches = [written[begin : begin + TOGETHER] for begin in range(0, len(written), TOGETHER)]
+    for batch in progress(batches, "order of codes", "batches of texts read"):
+        for one, (draft, found) in zip(batch, index.ranked_together([one.text for one in batch]), strict=True):
+            _, hits = index.reader.chosen(draft, found)
+            if draft.plain:
+                continue
+            rows, columns = columns_of_hits(draft, hits, index.wordings, index.kinds)
+            columns[:, common] += known[one.source][hits.code[rows]]
+            right = np.array([index.catalog.codes[code].code in one.right for code in hits.code[rows].tolist()])
+            for first, last in pairwise([*run_starts(hits.part[rows]).tolist(), len(rows)]):
+                if right[first:last].any() and not right[first:last].all():
+                    yield ComparedCodes(columns[first:last].astype(np.float64), right[first:last])

@@ -1,23 +1,20 @@
 """Train the static encoder: texts of the same code come together, texts of its siblings move apart.
 
-The model is a sentence-transformers model of one input module of our own: the library's static module takes a
-tokenizer of the `tokenizers` package, which has no overlapping n-grams (its best, Unigram, is 3 points behind; see
-evals/LOG.md). The loop is ours for two reasons: batches are composed of siblings, whose texts are the hard negatives,
-and same-code texts of a batch are no negatives of each other; neither is to be had from the library's trainer.
+The model is torch's table of n-grams: sentence-transformers' static module takes a tokenizer of the `tokenizers`
+package, which has no overlapping n-grams (its best, Unigram, is 3 points behind; see evals/LOG.md). The loop is ours
+for two reasons: batches are composed of siblings, whose texts are the hard negatives, and same-code texts of a batch
+are no negatives of each other; neither is to be had from that library's trainer.
 Loss: InfoNCE (van den Oord et al. 2018), symmetric, cosine / 0.05.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.base.modules.input_module import InputModule
 from torch import nn
 
 from catalog_build.synonyms import WordSynonym
@@ -43,71 +40,40 @@ VARIED: Final = 0.3
 """Share of first texts that are varied (typo, cut-off, order, ...)."""
 
 
-@dataclass(frozen=True)
-class EncoderTexts:
-    """Training data of an encoder: texts, their codes, and the official word synonyms."""
-
-    texts: Sequence[str]
-    codes: Sequence[str]
-    references: Sequence[WordSynonym] = ()
-
-
-class NgramBag(InputModule):
-    """sentence-transformers module: numbers of n-grams -> their summed vectors (number 0.. in the vocabulary)."""
-
-    def __init__(self, encoder: StaticEncoder, dimensions: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._encoder = encoder
-        self.table = nn.EmbeddingBag(len(encoder.vocabulary), dimensions, mode="sum")
-        nn.init.normal_(self.table.weight, std=0.05)
-
-    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Texts, or lists of n-gram numbers already made, to one flat tensor and its offsets."""
-        numbers = [self._encoder.numbers(one) if isinstance(one, str) else one for one in inputs]
-        flat = np.concatenate([np.asarray(one, dtype=np.int64) for one in numbers])
-        offsets = np.cumsum([0] + [len(one) for one in numbers[:-1]])
-        return {"numbers": torch.from_numpy(flat), "offsets": torch.from_numpy(offsets)}
-
-    def forward(self, features: dict[str, torch.Tensor], **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Adds `sentence_embedding`, shape (texts, dimensions)."""
-        return {**features, "sentence_embedding": self.table(features["numbers"], features["offsets"])}
-
-    def get_embedding_dimension(self) -> int:
-        """Length of a vector."""
-        return self.table.embedding_dim
-
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
-        """The weights leave as a `StaticEncoder`, which needs no torch."""
-        raise NotImplementedError("save the StaticEncoder that train_encoder returns")
-
-
-def train_encoder(given: EncoderTexts, steps: int = STEPS, seed: int = SEED) -> StaticEncoder:
-    """Trained weights, quantised. About 0.1 s a step on 2 cores."""
+def train_encoder(
+    texts: Sequence[str],
+    codes: Sequence[str],
+    references: Sequence[WordSynonym] = (),
+    steps: int = STEPS,
+    seed: int = SEED,
+) -> StaticEncoder:
+    """Trained weights, quantised, from texts, the code of each, and the official word synonyms. About 0.1 s a step on 2
+    cores."""
     torch.manual_seed(seed)
-    vocabulary = vocabulary_of(given.texts, VOCABULARY)
+    vocabulary = vocabulary_of(texts, VOCABULARY)
     blank = StaticEncoder(vocabulary, np.zeros((1, DIMENSIONS), np.int8), np.ones(1, np.float32), "untrained")
-    bag = NgramBag(blank, DIMENSIONS)
-    model = SentenceTransformer(modules=[bag], device="cpu")
-    batches = _Batches(given, blank, seed)
-    optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
+    table = nn.EmbeddingBag(len(vocabulary), DIMENSIONS, mode="sum")
+    nn.init.normal_(table.weight, std=0.05)
+    batches = _Batches(texts, codes, references, blank, seed)
+    optimiser = torch.optim.Adam(table.parameters(), lr=RATE)
     bar = progress(range(steps), "encoder", "steps of training")
     for step in bar:
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1.0, (step + 1) / WARM_UP) * max(0.02, 1 - step / steps)
-        first, second, codes = batches.draw()
-        loss = _loss(_vectors(model, first), _vectors(model, second), torch.from_numpy(codes))
+        first, second, chosen = batches.draw()
+        loss = _loss(_vectors(table, first), _vectors(table, second), torch.from_numpy(chosen))
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         if step % 50 == 0:
             bar.set_postfix(loss=round(loss.item(), 3), refresh=False)
-    return StaticEncoder.from_floats(vocabulary, bag.table.weight.detach().numpy())
+    return StaticEncoder.from_floats(vocabulary, table.weight.detach().numpy())
 
 
-def _vectors(model: SentenceTransformer, numbers: Sequence[NDArray[np.int64]]) -> torch.Tensor:
-    bag: Any = model[0]
-    embedded = model(bag.preprocess(numbers))["sentence_embedding"]
-    return nn.functional.normalize(embedded, dim=-1)
+def _vectors(table: nn.EmbeddingBag, numbers: Sequence[NDArray[np.int64]]) -> torch.Tensor:
+    """Unit vectors of texts, as the numbers of their n-grams: (texts, DIMENSIONS)."""
+    starts = np.cumsum([0, *map(len, numbers[:-1])])
+    return nn.functional.normalize(table(torch.from_numpy(np.concatenate(numbers)), torch.from_numpy(starts)), dim=-1)
 
 
 def _loss(first: torch.Tensor, second: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
@@ -123,13 +89,20 @@ def _loss(first: torch.Tensor, second: torch.Tensor, codes: torch.Tensor) -> tor
 class _Batches:
     """Pairs of texts of the same code: half of the batches at random, half category by category."""
 
-    def __init__(self, given: EncoderTexts, encoder: StaticEncoder, seed: int) -> None:
+    def __init__(
+        self,
+        texts: Sequence[str],
+        codes: Sequence[str],
+        references: Sequence[WordSynonym],
+        encoder: StaticEncoder,
+        seed: int,
+    ) -> None:
         self._chance = np.random.default_rng(seed)
-        self._augmenter = Augmenter(seed, given.references)
-        self._encoder, self._texts = encoder, given.texts
-        self._numbers = [np.array(encoder.numbers(text), dtype=np.int64) for text in given.texts]
+        self._augmenter = Augmenter(seed, references)
+        self._encoder, self._texts = encoder, texts
+        self._numbers = [np.array(encoder.numbers(text), dtype=np.int64) for text in texts]
         self._of: dict[str, list[int]] = {}
-        for number, code in enumerate(given.codes):
+        for number, code in enumerate(codes):
             if len(self._numbers[number]):
                 self._of.setdefault(code, []).append(number)
         self._codes = [code for code, places in self._of.items() if len(places) > 1]

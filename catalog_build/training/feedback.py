@@ -124,6 +124,7 @@ def _codes_of(row: dict[str, Any], key: str, catalog: Catalog) -> tuple[str, ...
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield number and value of each line that is not empty; None for one that is no JSON."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
@@ -239,32 +240,26 @@ class CodeCount:
 
 def is_counts(path: Path) -> bool:
     """True if the first line that is JSON has counts in it and no text."""
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        for line in file:
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            return isinstance(row, dict) and "query" not in row and "code" in row
-    return False
+    row = next((row for _, row in _json_rows(path) if row is not None), None)
+    return isinstance(row, dict) and "query" not in row and "code" in row
 
 
 def read_counts(path: Path, catalog: Catalog) -> tuple[list[CodeCount], list[str]]:
     """(counts, what was wrong with the other lines). Raises SourceError where the file has none at all."""
     counts, faults = [], []
-    for number, line in enumerate(path.read_text("utf-8-sig", "replace").splitlines(), start=1):
+    for number, row in _json_rows(path):
         try:
-            if line.strip():
-                counts.append(_count(json.loads(line), catalog))
-        except (ValueError, RecursionError) as error:
-            said = str(error) if type(error) is ValueError else "is no JSON"
-            faults.append(f"{path.name}, line {number}: {said}")
+            counts.append(_count(row, catalog))
+        except ValueError as error:
+            faults.append(f"{path.name}, line {number}: {error}")
     if not counts:
         raise SourceError(path.name, None, f"holds no counts; the first: {faults[0]}", "code, confidence, accepted")
     return counts, faults
 
 
 def _count(row: Any, catalog: Catalog) -> CodeCount:
+    if row is None:
+        raise ValueError("is no JSON")
     if not isinstance(row, dict) or "query" in row:
         raise ValueError("is no object with code, confidence, accepted, rejected and without a text")
     given = row.get("code")
@@ -298,8 +293,7 @@ def add_counts(out: Path, counts: Iterable[CodeCount]) -> list[CodeCount]:
 def _kept_counts(path: Path) -> list[CodeCount]:
     if not path.is_file():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, delimiter="\t"))[1:]
+    rows = (line.split("\t") for line in path.read_text("utf-8").splitlines()[1:])
     return [CodeCount(page, date, code, how, int(right), int(wrong)) for page, date, code, how, right, wrong in rows]
 
 
@@ -625,7 +619,7 @@ def _read_candidates(folder: Path) -> list[SynonymCandidate]:
 
 @command.command("show")
 @click.argument("folder", type=PATH)
-@click.option("--status", type=click.Choice(["proposed", "approved", "rejected"]))
+@click.option("--status", type=click.Choice(STATUSES))
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 def _show(folder: Path, status: str | None, as_json: bool) -> None:
     """List candidate synonyms."""

@@ -19,14 +19,22 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from catalog_build.build import folder_beside, put_in_place
-from catalog_build.options import FITTED
+from catalog_build.build import FITTED, folder_beside, put_in_place
 from catalog_build.own_synonyms import index_without, load_authored
-from catalog_build.training.authors import CLAIMS, Author, LabelledMention, LabelledText, parse
-from catalog_build.training.claims import REPLAYED, retrained_claims
+from catalog_build.training.authors import (
+    CLAIMS,
+    STATED,
+    LabelledMention,
+    LabelledText,
+    WrittenInput,
+    as_input,
+    is_coded,
+    parse,
+    written_inputs,
+)
+from catalog_build.training.claims import REPLAYED, Recipe, retrained_claims
 from catalog_build.training.confidence import refitted
 from catalog_build.training.reading import material, read_by
-from catalog_build.training.written import STATED, WrittenInput, as_input, is_coded, written_inputs
 from clinical import claims as of_claims
 from clinical.claims import Reading
 from clinical.coding import most_probable, with_written_codes
@@ -100,7 +108,9 @@ def train_on(artifact: Path, files: Sequence[Path], out: Path, recipe: OwnRecipe
 def named(places: Sequence[Path]) -> list[Path]:
     """The files themselves, and those (`*.txt`, `*.jsonl`) of the folders among these places. Raises SettingError for
     none."""
-    found = [file for place in places for file in (_in(place) if place.is_dir() else [place])]
+    found = list[Path]()
+    for place in places:
+        found += sorted([*place.glob("*.txt"), *place.glob("*.jsonl")]) if place.is_dir() else [place]
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
         where = ", ".join(map(str, missing or places))
@@ -110,10 +120,6 @@ def named(places: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _in(folder: Path) -> list[Path]:
-    return sorted([*folder.glob("*.txt"), *folder.glob("*.jsonl")])
-
-
 def own_texts(files: Sequence[Path], index: SearchIndex) -> dict[str, tuple[LabelledText, ...]]:
     """The texts by author, which is the name of the file; what was fed back twice is taken once, as it was left last.
     Raises SourceError or SettingError."""
@@ -121,17 +127,13 @@ def own_texts(files: Sequence[Path], index: SearchIndex) -> dict[str, tuple[Labe
     twice = [name for name, count in Counter(file.stem for file in files).items() if count > 1]
     if twice:
         raise SettingError(f"two files are called {twice[0]}", "a name an author", "rename one of them")
-    texts = {file.stem: _parsed(file, codes) for file in files}
+    texts = {file.stem: (fed_back if file.suffix == ".jsonl" else parse)(file, codes) for file in files}
     last = {one.text: one for own in texts.values() for one in own}
     texts = {name: tuple(one for one in own if last[one.text] is one) for name, own in texts.items()}
     total = sum(map(len, texts.values()))
     if total < FEWEST:
         raise SettingError(f"{total} texts to train on", f"at least {FEWEST}", "annotate more of them")
     return texts
-
-
-def _parsed(file: Path, codes: Collection[str]) -> tuple[LabelledText, ...]:
-    return fed_back(file, codes) if file.suffix == ".jsonl" else parse(file, codes)
 
 
 def fed_back(file: Path, codes: Collection[str]) -> tuple[LabelledText, ...]:
@@ -211,19 +213,16 @@ def trained(
         if recipe.replayed:
             known = known._replace(texts=known.texts[: recipe.replayed])
         written = min(recipe.replayed or REPLAYED, REPLAYED)
-        how = {"rounds": recipe.rounds, "weight": recipe.weight, "written": written, "seed": recipe.seed}
-        claims = retrained_claims(claims or of_claims.tagger(), own, known, rate=recipe.claims_rate, **how)
+        how = Recipe(
+            epochs=recipe.rounds, rate=recipe.claims_rate, framed=written, mixed=0, worded=written, seed=recipe.seed
+        )
+        claims = retrained_claims(claims or of_claims.tagger(), own, known, how, recipe.weight)
     made = read_by(index, claims, index.confidence)
     if "confidence" in recipe.only and blind.confidence is not None:
-        coded = [as_input(one, _author(name)) for name, some in texts.items() for one in some if is_coded(one)]
+        coded = [as_input(one, name) for name, some in texts.items() for one in some if is_coded(one)]
         inputs = [*_some(written_inputs(), recipe), *coded]
         made.confidence = refitted(read_by(blind, claims, index.confidence), inputs, recipe.hidden, recipe.decay)
     return made
-
-
-def _author(name: str) -> Author:
-    """An author of whom nothing is known; a mention without a code may have one."""
-    return Author(name, "train", "", "yes", "")
 
 
 def _some(inputs: Sequence[WrittenInput], recipe: OwnRecipe) -> list[WrittenInput]:
@@ -262,7 +261,7 @@ def counted(index: SearchIndex, texts: Iterable[LabelledText]) -> Counter[str]:
             hits = with_written_codes(text.text, read_.codes, index.catalog, read_.reading)
             codes = {hit.code for hit in most_probable(hits, TIER1_MAX_CODES)}
             stated = [one for one in text.mentions if one.codes and one.claim in STATED]
-            right = as_input(text, _author("")).right
+            right = as_input(text, "").right
             found += Counter(stated=len(stated), codes=len(codes))
             found["shown"] += sum(bool(codes & {one.codes[0], *one.also}) for one in stated)
             found["right codes"] += len(codes & right)

@@ -18,6 +18,7 @@ from sklearn.isotonic import IsotonicRegression
 from torch import nn
 
 from catalog_build.training.augmentation import Augmenter
+from catalog_build.training.calibration import Calibration
 from clinical.progress import progress
 from clinical.search import (
     NONE_COLUMNS,
@@ -58,27 +59,23 @@ class Examples:
         return len(self.columns)
 
 
-class Gatherer:
-    """Runs queries against an index and keeps the columns of their candidates."""
-
-    def __init__(self, encoder: Encoder, wordings: Wordings, traits: CodeTraits) -> None:
-        self._encoder, self._wordings, self._traits = encoder, wordings, traits
-
-    def examples(self, queries: Sequence[tuple[str, int | None, bool]]) -> Examples:
-        """Examples of `queries`: (text, number of the right code or None, whether calibration counts it)."""
-        rows = []
-        for text, code, plain in progress(queries, "examples for the ranking", "queries"):
-            for query in read_queries([text], self._encoder, self._wordings):
-                found = candidates(query, self._wordings, self._traits)
-                rows.append((found.columns, found.codes == (-1 if code is None else code), plain))
-        widest = max(len(columns) for columns, _, _ in rows)
-        block = np.zeros((len(rows), widest, WIDTH), dtype=np.float32)
-        right = np.zeros((len(rows), widest), dtype=bool)
-        real = np.zeros((len(rows), widest), dtype=bool)
-        for row, (columns, correct, _) in enumerate(rows):
-            block[row, : len(columns)], right[row, : len(columns)], real[row, : len(columns)] = columns, correct, True
-        totals = np.concatenate([summary(columns) for columns, _, _ in rows])
-        return Examples(block, right, real, totals, np.array([plain for _, _, plain in rows]))
+def examples(
+    queries: Sequence[tuple[str, int | None, bool]], encoder: Encoder, wordings: Wordings, traits: CodeTraits
+) -> Examples:
+    """The candidates that an index has for `queries`: (text, number of the right code or None, whether calibration
+    counts it)."""
+    rows = []
+    for text, code, plain in progress(queries, "examples for the ranking", "queries"):
+        for query in read_queries([text], encoder, wordings):
+            found = candidates(query, wordings, traits)
+            rows.append((found.columns, found.codes == (-1 if code is None else code), plain))
+    widest = max(len(columns) for columns, _, _ in rows)
+    block = np.zeros((len(rows), widest, WIDTH), dtype=np.float32)
+    right, real = np.zeros((2, len(rows), widest), dtype=bool)
+    for row, (columns, correct, _) in enumerate(rows):
+        block[row, : len(columns)], right[row, : len(columns)], real[row, : len(columns)] = columns, correct, True
+    totals = np.concatenate([summary(columns) for columns, _, _ in rows])
+    return Examples(block, right, real, totals, np.array([plain for _, _, plain in rows]))
 
 
 def calibration_queries(
@@ -98,17 +95,9 @@ def calibration_queries(
     return [queries[position] for position in chance.permutation(len(queries))]
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """The ranker, and for each plain query its best code's calibrated probability and whether it was right."""
-
-    ranker: Ranker
-    probability: Vectors
-    right: NDArray[np.bool_]
-
-
-def fit_ranker(examples: Examples) -> Fitted:
-    """Networks trained on three quarters each, calibrated on what each has not seen."""
+def fit_ranker(examples: Examples) -> tuple[Ranker, Calibration]:
+    """Networks trained on three quarters each, calibrated on what each has not seen, and how the best code of each
+    plain query did."""
     flat = examples.columns[examples.real]
     mean, scale = flat.mean(axis=0), 1 / (flat.std(axis=0) + 1e-6)
     block = torch.from_numpy((examples.columns - mean) * scale * examples.real[..., None])
@@ -120,7 +109,8 @@ def fit_ranker(examples: Examples) -> Fitted:
         _fit(network, block, examples, np.flatnonzero(part != number))
         unseen = np.flatnonzero(part == number)
         with torch.no_grad():
-            shares[unseen] = network.shares(block[unseen], *_tensors(examples, unseen)[:2]).numpy()[:, 1:]
+            logits = network.logits(block[unseen], *_tensors(examples, unseen)[:2])
+            shares[unseen] = torch.softmax(logits, dim=1).numpy()[:, 1:]
         networks.append(network)
     counted = examples.real & examples.plain[:, None]
     raw, calibrated = _calibrate(shares[counted], examples.right[counted])
@@ -128,7 +118,7 @@ def fit_ranker(examples: Examples) -> Fitted:
     best = shares[plain].argmax(axis=1)
     probability = np.interp(shares[plain, best], raw, calibrated).astype(np.float32)
     ranker = _ranker(networks, mean, scale, raw, calibrated)
-    return Fitted(ranker, probability, examples.right[plain, best])
+    return ranker, Calibration(probability, examples.right[plain, best])
 
 
 class _Network(nn.Module):
@@ -149,10 +139,6 @@ class _Network(nn.Module):
         hidden = torch.relu(self.second(torch.relu(self.first(block))))
         scores = self.last(hidden)[..., 0].masked_fill(~real, -1e9)
         return torch.cat([self.none(totals), scores], dim=1)
-
-    def shares(self, block: torch.Tensor, real: torch.Tensor, totals: torch.Tensor) -> torch.Tensor:
-        """Softmax of `logits`."""
-        return torch.softmax(self.logits(block, real, totals), dim=1)
 
 
 def _tensors(examples: Examples, places: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from catalog_build.own_synonyms import index_without, load_authored
-from catalog_build.training.authors import read
+from catalog_build.training.authors import WrittenInput, read, written_inputs
 from catalog_build.training.claims import Material, Recipe, train_claims
-from catalog_build.training.confidence import FoundMentions, fitted_on, joined, unfitted, written_examples
-from catalog_build.training.reranking import compared, reranker_of
+from catalog_build.training.confidence import (
+    FoundMentions,
+    compared,
+    fitted_on,
+    joined,
+    reranker_of,
+    unfitted,
+    written_examples,
+)
 from catalog_build.training.suggesting import ComparedCodes
-from catalog_build.training.written import WrittenInput, written_inputs
 from clinical.claims import Tagger
 from clinical.errors import SettingError
 from clinical.reading import Confidence, Reranker, SearchIndex

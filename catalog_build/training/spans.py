@@ -7,7 +7,7 @@ other authors: it would be surer of what it has seen. Measured by `python -m cat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from catalog_build.training.letters import LabelledLetter
-from catalog_build.training.statements import Authors, moved, part_lessons, train_parts, train_statements
+from catalog_build.training.statements import Authors, moved, train_parts, train_statements
 from clinical.letters import (
     LISTS,
     SPAN_ROWS,
@@ -78,22 +78,19 @@ def _places(marks: Iterable[tuple[EntrySpan, bool]], optional: bool) -> list[Ent
 
 
 def train_spans(authors: Authors) -> HashedRegression:
-    """The model of the letters of several authors, by author."""
-    return _fitted(_crossed(authors))
-
-
-def _crossed(authors: Authors) -> Iterator[SpanLesson]:
-    """The lessons of each group of authors, with a model of the statements of the others."""
+    """The model of the letters of several authors, by author; each group's lessons are read with a model of the
+    statements of the others."""
+    lessons: list[SpanLesson | None] = []
     for own, others in groups_of(authors):
         models = _models(others)
-        lessons = (span_lesson(letter, models) for letters in own.values() for letter in letters)
-        yield from (one for one in lessons if one is not None)
+        lessons += [span_lesson(letter, models) for letters in own.values() for letter in letters]
+    return _fitted([one for one in lessons if one is not None])
 
 
 def _models(authors: Authors) -> ReaderModels:
     """Train the models that the rules ask, on the letters of these authors."""
     letters = [letter for own in authors.values() for letter in own]
-    return ReaderModels(train_statements(letters), train_parts(one for each in letters for one in part_lessons(each)))
+    return ReaderModels(train_statements(letters), train_parts(letters))
 
 
 def groups_of(authors: Authors) -> Iterator[tuple[Authors, Authors]]:
@@ -104,10 +101,9 @@ def groups_of(authors: Authors) -> Iterator[tuple[Authors, Authors]]:
         yield {name: authors[name] for name in own}, {name: authors[name] for name in names if name not in own}
 
 
-def _fitted(lessons: Iterable[SpanLesson]) -> HashedRegression:
+def _fitted(every: Sequence[SpanLesson]) -> HashedRegression:
     """Softmax regressions over the states of each list, by Adagrad (Duchi et al. 2011)."""
     torch.manual_seed(0)
-    every = list(lessons)
     table = nn.EmbeddingBag(SPAN_ROWS, (STATES + 1) * len(LISTS), mode="sum")
     nn.init.zeros_(table.weight)
     optimizer = torch.optim.Adagrad(table.parameters(), lr=RATE, weight_decay=DECAY)
@@ -129,10 +125,10 @@ def _fitted(lessons: Iterable[SpanLesson]) -> HashedRegression:
     return HashedRegression((weights[..., 1:] - weights[..., :1]).reshape(SPAN_ROWS, -1))
 
 
-def spans_left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
-    """Right, wrong and missing entries of each list, begun and ended at the right words; each group of authors read by
-    models of the others."""
-    sums = {name: [0, 0, 0] for name in LISTS}
+def spans_left_out(authors: Authors) -> dict[str, NDArray[np.int64]]:
+    """(3,): right, wrong and missing entries of each list, begun and ended at the right words; each group of authors
+    read by models of the others."""
+    sums = {name: np.zeros(3, dtype=np.int64) for name in LISTS}
     for own, others in groups_of(authors):
         model, models = train_spans(others), _models(others)
         for letter in (one for letters in own.values() for one in letters):
@@ -151,6 +147,5 @@ def spans_left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
                         _places(marks[name], optional=True),
                     )
                 )
-                for n, count in enumerate((len(said & sure), len(said - sure - spared), len(sure - said))):
-                    sums[name][n] += count
-    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
+                sums[name] += [len(said & sure), len(said - sure - spared), len(sure - said)]
+    return sums

@@ -10,7 +10,7 @@ the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,16 +40,19 @@ PARTS_STRENGTH: Final = 1.0
 """The same of parts."""
 MOSTLY: Final = 0.5
 """Share of a statement that is marked as a plan from which it is one."""
-Lesson = TypeVar("Lesson")
 Authors = Mapping[str, Sequence[LabelledLetter]]
 
 
-class StatementLesson(NamedTuple):
-    """The statements of a letter: features of each, right lists and whether they are learned, both (n, lists)."""
+class Lesson(NamedTuple):
+    """The statements of a letter, or the parts of its entries: hashed features of each, right classes and whether they
+    are learned, both (n, classes)."""
 
-    rows: tuple[tuple[int, ...], ...]
+    rows: Sequence[Sequence[int]]
     right: NDArray[np.bool_]
     learned: NDArray[np.bool_]
+
+
+LessonOf = Callable[[LabelledLetter], Lesson | None]
 
 
 class PlacedStatements(NamedTuple):
@@ -76,8 +79,8 @@ class PlacedStatements(NamedTuple):
                 yield n, len(one.text), end - start, shared
 
 
-def lesson(letter: LabelledLetter) -> StatementLesson | None:
-    """A letter as a lesson; None where no place of it is known."""
+def lesson(letter: LabelledLetter) -> Lesson | None:
+    """The statements of a letter, with the lists as classes; None where no place of it is known."""
     placed = PlacedStatements.of(letter)
     if placed is None:
         return None
@@ -94,100 +97,73 @@ def lesson(letter: LabelledLetter) -> StatementLesson | None:
             elif not right[n, column]:
                 learned[n, column] = False
     learned |= right
-    return StatementLesson(tuple(map(tuple, placed.features.rows())), right, learned)
+    return Lesson(placed.features.rows(), right, learned)
 
 
 def train_statements(letters: Iterable[LabelledLetter]) -> HashedRegression:
     """The model of annotated letters."""
-    return _of_statements(known(lesson, letters))
+    return fitted(known(lesson, letters))
 
 
-def _of_statements(lessons: Sequence[StatementLesson]) -> HashedRegression:
-    right = np.concatenate([one.right for one in lessons])
-    learned = np.concatenate([one.learned for one in lessons])
-    return regression([row for one in lessons for row in one.rows], right, learned, STRENGTH)
-
-
-def left_out(authors: Authors) -> dict[str, tuple[int, int, int]]:
-    """Right, wrong and missing statements of each list, each author judged by a model of the others."""
-    sums = {name: [0, 0, 0] for name in LISTS}
-    for model, one in by_others(authors, lambda letters: known(lesson, letters), _of_statements):
+def left_out(authors: Authors) -> dict[str, NDArray[np.int64]]:
+    """(3,): right, wrong and missing statements of each list, each author judged by a model of the others."""
+    sums = {name: np.zeros(3, dtype=np.int64) for name in LISTS}
+    for model, one in by_others(authors, lesson):
         likely = model.judge(one.rows)
         for column, field in enumerate(LISTS):
             kept = one.learned[:, column]
             said, right = likely[kept, column] >= LIKELY[field], one.right[kept, column]
-            for at, count in enumerate((said & right, said & ~right, ~said & right)):
-                sums[field][at] += int(count.sum())
-    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
+            sums[field] += [(said & right).sum(), (said & ~right).sum(), (~said & right).sum()]
+    return sums
 
 
 # --- the question -----------------------------------------------------------------------------------------------------
 
 
-class QuestionLesson(NamedTuple):
-    """The statements of a letter: features of each, whether it asks, and whether that is learned, both (n,)."""
-
-    rows: list[list[int]]
-    asks: NDArray[np.bool_]
-    learned: NDArray[np.bool_]
-
-
-def question_lesson(letter: LabelledLetter) -> QuestionLesson | None:
-    """A letter as a lesson; None where no place of it is known."""
+def question_lesson(letter: LabelledLetter) -> Lesson | None:
+    """The statements of a letter, which ask or do not; None where no place of it is known."""
     placed = PlacedStatements.of(letter)
     if placed is None:
         return None
-    asks, optional = np.zeros((2, len(placed.features.statements)), dtype=np.bool_)
+    asks, optional = np.zeros((2, len(placed.features.statements), 1), dtype=np.bool_)
     for value in (one for one in letter.values if one.field == "fragestellung"):
         for n, length, size, shared in placed.shared(value):
             if shared >= MOSTLY * min(length, size):
                 (optional if value.optional else asks)[n] = True
     features = placed.features
-    return QuestionLesson(question_rows(features, features.rows(), letter.kind), asks, asks | ~optional)
+    return Lesson(question_rows(features, features.rows(), letter.kind), asks, asks | ~optional)
 
 
 def train_questions(letters: Iterable[LabelledLetter]) -> HashedRegression:
     """The model of annotated letters."""
-    return _of_questions(known(question_lesson, letters))
-
-
-def _of_questions(lessons: Sequence[QuestionLesson]) -> HashedRegression:
-    asks = np.concatenate([one.asks for one in lessons])[:, None]
-    learned = np.concatenate([one.learned for one in lessons])[:, None]
-    return regression([row for one in lessons for row in one.rows], asks, learned, STRENGTH)
+    return fitted(known(question_lesson, letters))
 
 
 def questions_left_out(authors: Authors) -> tuple[int, int, int]:
     """Right, wrong and missing questions, each author judged by a model of the others: right where the likeliest
     statement is one that was marked."""
     right = wrong = missing = 0
-    for model, one in by_others(authors, lambda letters: known(question_lesson, letters), _of_questions):
+    for model, one in by_others(authors, question_lesson):
         likely = model.judge(one.rows)[:, 0]
         said = bool(asking(likely))
-        is_right = said and bool(one.asks[likely.argmax()])
+        is_right = said and bool(one.right[likely.argmax()])
         right += is_right
         wrong += said and not is_right and bool(one.learned[likely.argmax()])
-        missing += bool(one.asks.any()) and not is_right
+        missing += bool(one.right.any()) and not is_right
     return right, wrong, missing
 
 
 # --- parts of entries -------------------------------------------------------------------------------------------------
 
 
-class PartLesson(NamedTuple):
-    """A part of an entry: its hashed features, and whether a diagnosis begins in it."""
-
-    row: list[int]
-    begins: bool
-
-
-def part_lessons(letter: LabelledLetter) -> Iterator[PartLesson]:
-    """The parts of a letter's entries under headings of diagnoses; none where the layout moved its columns."""
+def part_lesson(letter: LabelledLetter) -> Lesson | None:
+    """The parts of a letter's entries under headings of diagnoses, in which one begins or not; None where it has none,
+    or the layout moved its columns."""
     reader = RulesReader(letter.text)
     sheet = reader.sheet
     places = moved(letter.text, sheet.text)
     if places is None:
-        return
+        return None
     marks = [
         (places[value.start], places[value.end - 1] + 1, value.optional)
         for value in letter.values
@@ -195,6 +171,7 @@ def part_lessons(letter: LabelledLetter) -> Iterator[PartLesson]:
     ]
     bare = [at for at, char in enumerate(sheet.text) if not char.isspace()]
     text = "".join(sheet.text[at] for at in bare)
+    rows, begins = list[list[int]](), list[bool]()
     for section in (one for one in reader.lists.sections if one.field == "diagnosen"):
         begun = int(np.searchsorted(bare, sheet.starts[section.at]))
         for entry, listed in reader.lists.listed(section):
@@ -207,41 +184,40 @@ def part_lessons(letter: LabelledLetter) -> Iterator[PartLesson]:
                 first, last = bare[at[start]], bare[at[end - 1]]
                 inside = [mark for mark in marks if mark[0] <= last and mark[1] > first]
                 if not any(optional for _, _, optional in inside):
-                    yield PartLesson(row, any(begun >= first - 1 for begun, _, _ in inside))
+                    rows.append(row)
+                    begins.append(any(begun >= first - 1 for begun, _, _ in inside))
+    right = np.array(begins)[:, None]
+    return Lesson(rows, right, np.ones_like(right)) if rows else None
 
 
-def train_parts(lessons: Iterable[PartLesson]) -> HashedRegression:
+def train_parts(letters: Iterable[LabelledLetter]) -> HashedRegression:
     """The model of the parts of annotated entries."""
-    every = list(lessons)
-    right = np.array([[one.begins] for one in every])
-    return regression([one.row for one in every], right, np.ones_like(right), PARTS_STRENGTH)
+    return fitted(known(part_lesson, letters), PARTS_STRENGTH)
 
 
 def parts_left_out(authors: Authors) -> tuple[int, int]:
     """(right, all) parts, each author judged by a model of the others."""
-    parts = by_others(authors, lambda letters: [one for each in letters for one in part_lessons(each)], train_parts)
-    right = [(model.judge([one.row])[0, 0] >= BEGINS) == one.begins for model, one in parts]
+    parts = by_others(authors, part_lesson, PARTS_STRENGTH)
+    right = [said for model, one in parts for said in ((model.judge(one.rows) >= BEGINS) == one.right).flat]
     return sum(right), len(right)
 
 
 # --- of all three -----------------------------------------------------------------------------------------------------
 
 
-def known(lesson_of: Callable[[LabelledLetter], Lesson | None], letters: Iterable[LabelledLetter]) -> list[Lesson]:
+def known(lesson_of: LessonOf, letters: Iterable[LabelledLetter]) -> list[Lesson]:
     """The lessons of letters, without those of which no place is known."""
     return [one for one in map(lesson_of, letters) if one is not None]
 
 
 def by_others(
-    authors: Authors,
-    lessons_of: Callable[[Sequence[LabelledLetter]], list[Lesson]],
-    fitted: Callable[[Sequence[Lesson]], HashedRegression],
+    authors: Authors, lesson_of: LessonOf, strength: float = STRENGTH
 ) -> Iterator[tuple[HashedRegression, Lesson]]:
     """Each lesson with a model of the other authors'."""
-    lessons = {name: lessons_of(letters) for name, letters in authors.items()}
+    lessons = {name: known(lesson_of, letters) for name, letters in authors.items()}
     for name, own in lessons.items():
         if own:
-            model = fitted([one for other, those in lessons.items() if other != name for one in those])
+            model = fitted([one for other, those in lessons.items() if other != name for one in those], strength)
             yield from ((model, one) for one in own)
 
 
@@ -257,23 +233,16 @@ def moved(text: str, straightened: str) -> list[int] | None:
     return places
 
 
-def regression(
-    rows: Sequence[Sequence[int]], right: NDArray[np.bool_], learned: NDArray[np.bool_], strength: float
-) -> HashedRegression:
-    """A logistic regression for each class: hashed features of the items (n), and which items are right for each class
-    and learned from, both (n, classes)."""
-    seen = matrix(rows)
+def fitted(lessons: Sequence[Lesson], strength: float = STRENGTH) -> HashedRegression:
+    """A logistic regression for each class."""
+    rows = [row for one in lessons for row in one.rows]
+    right, learned = (np.concatenate(parts) for parts in zip(*(one[1:] for one in lessons), strict=True))
+    every = np.concatenate([np.array(row, dtype=np.int32) for row in rows])
+    ends = np.cumsum([0, *map(len, rows)])
+    seen = csr_matrix((np.ones(len(every), dtype=np.float32), every, ends), shape=(len(rows), ROWS))
     weights = np.zeros((ROWS, right.shape[1]), dtype=np.float32)
     for column in range(right.shape[1]):
         kept = learned[:, column]
-        fitted = LogisticRegression(C=strength, solver="liblinear", fit_intercept=False, max_iter=200)
-        fitted.fit(seen[kept], right[kept, column])
-        weights[:, column] = fitted.coef_[0]
+        model = LogisticRegression(C=strength, solver="liblinear", fit_intercept=False, max_iter=200)
+        weights[:, column] = model.fit(seen[kept], right[kept, column]).coef_[0]
     return HashedRegression(weights)
-
-
-def matrix(rows: Sequence[Sequence[int]]) -> csr_matrix:
-    """Hashed features as a sparse matrix (statements, ROWS)."""
-    ends = np.cumsum([0, *map(len, rows)])
-    every = np.concatenate([np.array(row, dtype=np.int32) for row in rows])
-    return csr_matrix((np.ones(len(every), dtype=np.float32), every, ends), shape=(len(rows), ROWS))

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog_build.files import readable, write_text
+from catalog_build.files import write_json
 from catalog_build.training.augmentation import Augmenter
 from catalog_build.training.authors import read
 from clinical.icd import Catalog, category, leaves_open
@@ -58,7 +58,7 @@ class SuggestWeights(NamedTuple):
 
     def save(self, path: Path) -> None:
         """Write them as JSON."""
-        write_text(path, readable(self._asdict()) + "\n")
+        write_json(path, self._asdict())
 
     @classmethod
     def load(cls, path: Path = SHIPPED) -> SuggestWeights:

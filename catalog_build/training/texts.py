@@ -19,40 +19,13 @@ from clinical.icd import SYMPTOMS
 
 HERE: Final = Path(__file__).parent
 SEPARATORS: Final = (
-    ", ",
-    ", ",
-    "; ",
-    " / ",
-    "/",
-    " + ",
-    " und ",
-    " u. ",
-    " sowie ",
-    "\n",
-    "\n",
-    "\n- ",
-    "\n• ",
-    "\n* ",
-    " - ",
-    " & ",
-    " · ",
-    ". ",
-    " ",
+    *(", ", ", ", "; ", " / ", "/", " + ", " und ", " u. ", " sowie ", "\n", "\n", "\n- ", "\n• ", "\n* "),
+    *(" - ", " & ", " · ", ". ", " "),
 )
 """Between the items of a list; commas and lines are the most frequent in notes."""
 JOINTS: Final = (
-    " und ",
-    " und ",
-    ", ",
-    " bei ",
-    " bei ",
-    " mit ",
-    " nach ",
-    " im Rahmen einer ",
-    " sowie ",
-    " infolge ",
-    ", daneben ",
-    "; ",
+    *(" und ", " und ", ", ", " bei ", " bei ", " mit ", " nach ", " im Rahmen einer ", " sowie ", " infolge "),
+    *(", daneben ", "; "),
 )
 """Between two mentions of one sentence."""
 COMPOSED, LED = 0.38, 0.06

@@ -16,7 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catalog_build.training.letters import LabelledLetter, exchanged, misread, relined, values_by_field
+from catalog_build.training.letters import LabelledLetter
+from catalog_build.training.letters.varied import exchanged, misread, relined, values_by_field
 from catalog_build.training.spans import groups_of
 from catalog_build.training.statements import Authors, moved
 from clinical.letters import (
@@ -241,10 +242,10 @@ def _seen(lessons: Sequence[ValueLesson], drawn: np.random.Generator) -> tuple[t
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
 
 
-def values_left_out(authors: Authors, heads: Iterable[LabelledLetter] = ()) -> dict[str, tuple[int, int, int]]:
-    """Right, wrong and missing values, by the rules alone and beside the networks; each group of authors by networks of
-    the others and of `heads`."""
-    sums = {"rules": [0, 0, 0], "values": [0, 0, 0]}
+def values_left_out(authors: Authors, heads: Iterable[LabelledLetter] = ()) -> dict[str, NDArray[np.int64]]:
+    """(3,): right, wrong and missing values, by the rules alone and beside the networks; each group of authors by
+    networks of the others and of `heads`."""
+    sums = {name: np.zeros(3, dtype=np.int64) for name in ("rules", "values")}
     groups = [[letter for each in own.values() for letter in each] for own, _ in groups_of(authors)]
     known = [[*map(read_letter_by_rules, letters)] for letters in groups]
     lessons = [value_lessons(read) for read in known]  # values of its own group alone: none of those that are left out
@@ -255,9 +256,8 @@ def values_left_out(authors: Authors, heads: Iterable[LabelledLetter] = ()) -> d
             for of, changed in (("rules", {}), ("values", settled(read.features, read.form, tagger))):
                 for field in LEARNED:
                     have = changed[field] if field in changed else value_in(read.form, field)
-                    for at, count in enumerate(_compared(read.letter, field, have)):
-                        sums[of][at] += count
-    return {name: (right, wrong, missing) for name, (right, wrong, missing) in sums.items()}
+                    sums[of] += _compared(read.letter, field, have)
+    return sums
 
 
 def _compared(letter: LabelledLetter, field: str, said: str | None) -> tuple[bool, bool, bool]:

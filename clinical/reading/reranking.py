@@ -2,7 +2,7 @@
 
 Search ranks the words of a mention alone ("Lungenkarzinom" of "Lungenkarzinom re OL"). A linear model over a few
 columns of each hit puts the likeliest code of the text first; it is fitted by conditional logit (McFadden 1974) on
-texts that people coded (`catalog_build.training.reranking`). The probabilities stay where they are in the order: how
+texts that people coded (`catalog_build.training.confidence`). The probabilities stay where they are in the order: how
 sure the first code is, the second stage of calibration says.
 """
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from clinical.command_line import PATH, entry, paragraphs
-from deploy.bundle.assembly import Parts, bundle
+from deploy.bundle.assembly import bundle
 from deploy.bundle.wheels import EXTRAS
 
 
@@ -29,7 +29,7 @@ from deploy.bundle.wheels import EXTRAS
 def command(catalog: Path, site: Path, out: Path, extras: str, vllm: bool, images: str | None) -> None:
     """Make the bundle and say where it is."""
     options = None if images is None else tuple(shlex.split(images))
-    made = bundle(out, Parts(catalog, site, tuple(extras.split(",")), vllm, options))
+    made = bundle(out, catalog, site, extras.split(","), vllm, options)
     size = sum(file.stat().st_size for file in made.rglob("*") if file.is_file()) / 1e6
     click.echo(f"{made}: {size:,.0f} MB; as one file: {made}.tar")
 

@@ -9,24 +9,21 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 from packaging.requirements import Requirement
 
 from clinical import __version__
-from deploy.bundle.images import add_images
 from deploy.bundle.wheels import (
-    EXTRAS,
     ROOT,
     BundleError,
     Wheel,
     checkout,
     gather,
     gather_language_server,
-    missing,
     needed,
+    output_of,
     requirements,
     sha256,
     wheels,
@@ -37,42 +34,36 @@ BENTOS = {"bentofile.yaml": "wheels", "bentos/vllm.bentofile.yaml": "wheels-vllm
 """The text API in one, and the language model of the GPU host, with the folder in which the wheels of each lie."""
 FILES_OF_DEPLOY = ("compose.yaml", "grafana", "images", "kustomize", "nginx", "prometheus", "systemd")
 CHECKSUMS = "SHA256SUMS"
+BUILDERS = ("buildah", "podman")
+RECIPES = {"befund-api": "api.Dockerfile", "befund-webapp": "webapp.Dockerfile"}
+DIGESTS = "digests"
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Contents of a bundle: an artifact, a built site, extras of pyproject.toml, and optionally vLLM's wheels, and the
-    images built with these options."""
-
-    catalog: Path
-    site: Path
-    extras: tuple[str, ...] = EXTRAS
-    vllm: bool = False
-    images: Sequence[str] | None = None
-
-
-def bundle(out: Path, parts: Parts) -> Path:
+def bundle(
+    out: Path, catalog: Path, site: Path, extras: Sequence[str], vllm: bool, images: Sequence[str] | None
+) -> Path:
     """Make the bundle in `out` and a tar of it beside; an earlier one of this version is replaced. Gives its folder.
 
-    Raises BundleError.
+    It holds an artifact, a built site, these extras of pyproject.toml, with `vllm` vLLM's wheels, and the images built
+    with the options `images` (None: no images). Raises BundleError.
     """
-    for what, file in ((parts.catalog, "manifest.json"), (parts.site, "index.html")):
+    for what, file in ((catalog, "manifest.json"), (site, "index.html")):
         if not (what / file).is_file():
             raise BundleError(f"no {file} in {what}", "a finished catalog and a built site", "run make bundle")
     folder = place_of(out)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "wheels").mkdir(parents=True)
-    gather(parts.extras, folder / "wheels")
-    if parts.vllm:
+    gather(extras, folder / "wheels")
+    if vllm:
         (own,) = (folder / "wheels").glob("befund-*.whl")
         gather_language_server(folder / "wheels-vllm", own, packages_of("bentos/vllm.bentofile.yaml"))
-    shutil.copytree(parts.catalog, folder / "catalog")
-    shutil.copytree(parts.site, folder / "docs")
+    shutil.copytree(catalog, folder / "catalog")
+    shutil.copytree(site, folder / "docs")
     copy_files(folder)
-    export_bentos(folder, parts.catalog)
-    if parts.images is not None:
-        add_images(folder / "images", parts.images)
-    seal(folder, [Requirement(f"befund[{','.join(parts.extras)}]")])
+    export_bentos(folder, catalog)
+    if images is not None:
+        add_images(folder / "images", images)
+    seal(folder, [Requirement(f"befund[{','.join(extras)}]")])
     with tarfile.open(f"{folder}.tar", "w") as archive:
         archive.add(folder, folder.name)
     return folder
@@ -133,10 +124,33 @@ def pin(bento: Path, there: Sequence[Wheel], packages: Sequence[str]) -> None:
 
 def _bentoml(source: Path, environment: dict[str, str], *arguments: str) -> str:
     command = [sys.executable, "-m", "bentoml", *arguments]
-    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BundleError(f"bentoml {arguments[0]} failed: {(done.stdout + done.stderr).strip()[-2_000:]}")
-    return done.stdout
+    return output_of(command, f"bentoml {arguments[0]} failed", source, environment)
+
+
+def add_images(
+    folder: Path, options: Sequence[str] = (), context: Path = ROOT, recipes: Path = ROOT / "deploy" / "images"
+) -> None:
+    """Build both images from `context` into `folder`, without a daemon, each an OCI archive; `options` are further ones
+    of the builder's `build`, such as `--build-arg PYTHON=python@sha256:...`. Raises BundleError.
+
+    `digests` there has the SHA-256 of each manifest, by which a registry and a cluster name it: `skopeo copy
+    oci-archive:befund-api.tar docker://REGISTRY/befund-api`, or `podman load`.
+    """
+    found = next(filter(None, map(shutil.which, BUILDERS)), None)
+    if found is None:
+        remedy = "on Debian: apt-get install buildah; or make the bundle without images"
+        raise BundleError("no program is here that builds images", " or ".join(BUILDERS), remedy)
+    folder.mkdir()
+    lines = []
+    for name, recipe in RECIPES.items():
+        image, digest = f"localhost/{name}:{__version__}", folder / f"{name}.digest"
+        build = [found, "build", "--isolation", "chroot", "--file", str(recipes / recipe), "--tag", image, *options]
+        output_of([*build, str(context)], f"{found} build failed")
+        archive = f"oci-archive:{folder / name}.tar:{name}:{__version__}"
+        output_of([found, "push", "--digestfile", str(digest), image, archive], f"{found} push failed")
+        lines.append(f"{digest.read_text('utf-8').strip()}  {name}.tar\n")
+        digest.unlink()
+    (folder / DIGESTS).write_text("".join(lines), "utf-8")
 
 
 def seal(folder: Path, asked: list[Requirement]) -> None:
@@ -145,16 +159,15 @@ def seal(folder: Path, asked: list[Requirement]) -> None:
     Raises BundleError when a wheel is missing that another one needs.
     """
     there = wheels(folder / "wheels")
-    if lacking := missing(there, asked):
-        raise BundleError(f"the bundle is not whole: {'; '.join(lacking)}")
+    needed(there, asked)
     (folder / "requirements.txt").write_text(requirements(there), "utf-8")
-    needed = max((wheel.glibc for wheel in there), default=(0, 0))
+    glibc = max((wheel.glibc for wheel in there), default=(0, 0))
     if (vllm := folder / "wheels-vllm").is_dir():
         of_vllm = wheels(vllm)
         (folder / "requirements-vllm.txt").write_text(requirements(of_vllm), "utf-8")
-        needed = max(needed, *(wheel.glibc for wheel in of_vllm))
+        glibc = max(glibc, *(wheel.glibc for wheel in of_vllm))
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    said = {"VERSION": __version__, "NEEDS_PYTHON": python, "NEEDS_GLIBC": "{}.{}".format(*needed)}
+    said = {"VERSION": __version__, "NEEDS_PYTHON": python, "NEEDS_GLIBC": "{}.{}".format(*glibc)}
     (folder / "bundle.env").write_text("".join(f"{name}={value}\n" for name, value in said.items()), "utf-8")
     shutil.copy2(HERE / "install.sh", folder / "install.sh")
     (folder / "install.sh").chmod(0o755)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
@@ -34,6 +34,20 @@ _OLD_NAMES = {"manylinux2014": (2, 17), "manylinux2010": (2, 12), "manylinux1": 
 
 class BundleError(BefundError):
     """A bundle cannot be made, or is not whole."""
+
+
+def output_of(
+    command: Sequence[str],
+    failed: str,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    expected: str = "",
+) -> str:
+    """The output of a program. Raises BundleError, `failed` and its last lines, where it ends with another status."""
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BundleError(f"{failed}: {(done.stdout + done.stderr).strip()[-2_000:]}", expected)
+    return done.stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +89,7 @@ def _glibc_of(platform: str) -> tuple[int, int] | None:
     return next((bounds for name, bounds in _OLD_NAMES.items() if platform.startswith(name)), None)
 
 
-def gather(extras: Sequence[str], folder: Path, python: str = sys.executable) -> None:
+def gather(extras: Sequence[str], folder: Path) -> None:
     """Fill `folder` with the wheels of the project and of all it needs, at the versions of constraints.txt.
 
     The project's own is built from a copy of the checkout, so that nothing of an earlier build comes in. Raises
@@ -84,7 +98,7 @@ def gather(extras: Sequence[str], folder: Path, python: str = sys.executable) ->
     with tempfile.TemporaryDirectory(prefix="befund-source-") as name:
         source = checkout(Path(name))
         needed = f"{source}[{','.join(extras)}]"
-        _pip(python, "wheel", "--quiet", "-c", str(ROOT / "constraints.txt"), "-w", str(folder), needed, PIP)
+        _pip("wheel", "--quiet", "-c", str(ROOT / "constraints.txt"), "-w", str(folder), needed, PIP)
     require_loops(folder)
 
 
@@ -100,7 +114,7 @@ def require_loops(folder: Path) -> None:
 
 def gather_language_server(folder: Path, own: Path, packages: Sequence[str]) -> None:
     """The wheels of vLLM's own environment, many gigabytes, and the project's wheel beside them."""
-    _pip(sys.executable, "download", "--quiet", "--only-binary", ":all:", "-d", str(folder), *packages)
+    _pip("download", "--quiet", "--only-binary", ":all:", "-d", str(folder), *packages)
     shutil.copy2(own, folder)
 
 
@@ -116,11 +130,8 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def _pip(python: str, *arguments: str) -> None:
-    command = [python, "-m", "pip", "--disable-pip-version-check", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BundleError(f"pip {arguments[0]} failed: {done.stderr.strip()[-2_000:]}")
+def _pip(*arguments: str) -> None:
+    output_of([sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], f"pip {arguments[0]} failed")
 
 
 def wheels(folder: Path) -> list[Wheel]:
@@ -128,26 +139,22 @@ def wheels(folder: Path) -> list[Wheel]:
     return sorted((Wheel.read(file) for file in folder.glob("*.whl")), key=lambda wheel: wheel.name)
 
 
-def missing(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[str]:
-    """The requirements, asked for or of a wheel in the bundle, that no wheel in it satisfies; a sentence each.
-
-    pip installs a bundle without looking for dependencies (each file is named), so it is looked here. Extras that are
-    asked of a package are followed; what is only needed on other systems is not. What the first release of this Python
-    needs counts too: a bundle is for every 3.11, and redis asks for async-timeout before 3.11.3.
-    """
-    return _followed(there, asked)[1]
-
-
 def needed(there: Sequence[Wheel], asked: Sequence[Requirement]) -> list[Wheel]:
     """The wheels that these requirements need, and those that they need in turn. Raises BundleError without one."""
-    found, lacking = _followed(there, asked)
+    found, lacking = followed(there, asked)
     if lacking:
         raise BundleError(f"the bundle is not whole: {'; '.join(lacking)}")
     return [wheel for wheel in there if wheel.name in found]
 
 
-def _followed(there: Sequence[Wheel], asked: Sequence[Requirement]) -> tuple[set[str], list[str]]:
-    """The names of the wheels that are needed, and a sentence for each requirement that none satisfies."""
+def followed(there: Sequence[Wheel], asked: Sequence[Requirement]) -> tuple[set[str], list[str]]:
+    """The names of the wheels that are needed, and a sentence for each requirement, asked for or of a wheel in the
+    bundle, that none satisfies.
+
+    pip installs a bundle without looking for dependencies (each file is named), so it is looked here. Extras that are
+    asked of a package are followed; what is only needed on other systems is not. What the first release of this Python
+    needs counts too: a bundle is for every 3.11, and redis asks for async-timeout before 3.11.3.
+    """
     by_name = {canonicalize_name(wheel.name): wheel for wheel in there}
     open_ends = [("the bundle", requirement) for requirement in asked]
     seen: set[tuple[str, str]] = set()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import click
 
 from clinical.command_line import PATH, entry, paragraphs
-from deploy.bundle.wheels import BundleError, sha256
+from deploy.bundle.wheels import BundleError, output_of, sha256
 from deploy.release.licences import exceptions, installed, licensed, page
 from deploy.release.materials import materials
 from deploy.release.upgrading import changes, note
@@ -51,10 +50,7 @@ def command(bundle: Path, since: str) -> None:
 
 def _installed(bundle: Path, folder: Path) -> Path:
     command = [str(bundle.resolve() / "install.sh"), str(folder)]
-    environment = {**os.environ, "PYTHON": sys.executable}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BundleError(f"the bundle cannot be installed: {done.stderr.strip()[-500:]}")
+    output_of(command, "the bundle cannot be installed", environment={**os.environ, "PYTHON": sys.executable})
     return folder / ".venv" / "bin" / "python"
 
 

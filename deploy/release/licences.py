@@ -7,15 +7,15 @@ not needed (any more) is refused, so that the list stays short and true.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from deploy.bundle.wheels import BundleError
+from deploy.bundle.wheels import BundleError, output_of
 
 EXCEPTIONS = Path(__file__).with_name("licences.json")
 UNKNOWN = ("", "UNKNOWN")
@@ -35,10 +35,7 @@ def installed(python: Path) -> list[Mapping[str, str]]:
     """The rows of pip-licenses for each package of an environment: Name, Version, License, URL. Raises BundleError."""
     program = Path(sys.executable).with_name("pip-licenses")
     command = [str(program), f"--python={python}", "--from=mixed", "--format=json", "--with-urls", "--with-system"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BundleError(f"pip-licenses failed: {done.stderr.strip()[-500:]}")
-    found: list[Mapping[str, str]] = json.loads(done.stdout)
+    found: list[Mapping[str, str]] = json.loads(output_of(command, "pip-licenses failed"))
     return found
 
 
@@ -69,11 +66,9 @@ def licensed(found: Sequence[Mapping[str, str]], known: Mapping[str, Mapping[str
 
 def page(report: Sequence[Licensed]) -> str:
     """The report as a table in Markdown, and how many packages stand under each licence."""
-    counts: dict[str, int] = {}
-    for package in report:
-        counts[package.licence] = counts.get(package.licence, 0) + 1
+    counts = Counter(package.licence for package in report)
     lines = ["# Licences", "", "| licence | packages |", "|---|---|"]
-    lines += [f"| {licence} | {count} |" for licence, count in sorted(counts.items(), key=lambda item: -item[1])]
+    lines += [f"| {licence} | {count} |" for licence, count in counts.most_common()]
     lines += ["", "| package | version | licence | said by |", "|---|---|---|---|"]
     lines += [f"| {p.name} | {p.version} | {p.licence} | {p.source} |" for p in report]
     return "\n".join(lines) + "\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from deploy.bundle.wheels import ROOT, BundleError
+from deploy.bundle.wheels import ROOT, BundleError, output_of
 
 _PINNED = re.compile(r"(\S+)==(\S+) --hash=sha256:([0-9a-f]{64})")
 
@@ -24,10 +23,7 @@ def materials(python: Path, requirements: str) -> dict[str, Any]:
     """
     command = [sys.executable, "-m", "cyclonedx_py", "environment", "--pyproject", str(ROOT / "pyproject.toml")]
     command += ["--mc-type", "application", "--sv", "1.6", "--output-reproducible", "-o", "-", str(python)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BundleError(f"cyclonedx-py failed: {done.stderr.strip()[-500:]}")
-    return with_hashes(json.loads(done.stdout), requirements)
+    return with_hashes(json.loads(output_of(command, "cyclonedx-py failed")), requirements)
 
 
 def with_hashes(bill: Mapping[str, Any], requirements: str) -> dict[str, Any]:

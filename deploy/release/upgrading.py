@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from clinical import __version__
-from deploy.bundle.wheels import ROOT, BundleError
+from deploy.bundle.wheels import ROOT, BundleError, output_of
 
 MIGRATIONS = "webapp/migrations/versions"
 _SETTING = re.compile(r"^#(BEFUND_\w+)=", re.MULTILINE)
@@ -22,8 +21,8 @@ class Changes:
 
     section: str
     migrations: Sequence[tuple[str, str]]
-    settings: Sequence[str] = field(default=())
-    gone: Sequence[str] = field(default=())
+    settings: Sequence[str] = ()
+    gone: Sequence[str] = ()
     since: str = ""
 
 
@@ -54,10 +53,8 @@ def _migration(name: str) -> tuple[str, str]:
 
 
 def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BundleError(f"git {arguments[0]} failed: {done.stderr.strip()}", "a commit or tag of this repository")
-    return done.stdout
+    expected = "a commit or tag of this repository"
+    return output_of(["git", *arguments], f"git {arguments[0]} failed", ROOT, expected=expected)
 
 
 def note(found: Changes) -> str:

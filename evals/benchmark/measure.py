@@ -93,8 +93,7 @@ main = main_of(command, "benchmark")
 
 def _starter(folder: Path) -> Path:
     """The starter catalog, built there."""
-    from catalog_build.build import build_artifact
-    from catalog_build.options import BuildOptions
+    from catalog_build.build import BuildOptions, build_artifact
 
     build_artifact(STARTER, folder / "starter", BuildOptions())
     return folder / "starter"

@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from bentos.models import model_of
-from catalog_build.training.authored import SPLITS
+from catalog_build.training.authors import SPLITS
 from clinical.command_line import PATH, paragraphs
 from clinical.letters import messages_for
 from clinical.settings import Settings

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from catalog_build.training.authors import FOLDER as AUTHORS
 from catalog_build.training.authors import authors
-from catalog_build.training.authors.labelled import FOLDER as AUTHORS
 from clinical.coding import SearchQueue
 from clinical.errors import SettingError
 from clinical.llm import LanguageModel

@@ -16,8 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
-from catalog_build.training.authors import LabelledText, parse
-from catalog_build.training.written import STATED, is_coded
+from catalog_build.training.authors import STATED, LabelledText, is_coded, parse
 from clinical.errors import SourceError
 from clinical.icd import category
 from evals.data.examples import well_formed

@@ -39,6 +39,17 @@ def call(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
 
 
+def program_of(source: Path, catalog: Path, out: Path, *options: object) -> list[str]:
+    return [str(word) for word in (sys.executable, "-m", "batch", source, "--catalog", catalog, "--out", out, *options)]
+
+
+def assert_coded(table: pa.Table, chosen: list[int], texts: list[str | None], catalog: Path) -> None:
+    """The chosen rows are coded as these texts are in this process."""
+    again = Coder(str(catalog))(table_of(texts))
+    for name in ("status", "codes", "confidences", "probabilities"):
+        assert table[name].take(chosen).to_pylist() == again[name].to_pylist()
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -265,11 +276,8 @@ def test_a_run_goes_on_only_with_the_same_input_catalog_and_options(tmp_path, st
 
 
 def begun(source: Path, catalog: Path, out: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "batch", source, "--catalog", catalog, "--out", out]
-    command += ["--column", "note", "--id-column", "case", "--workers", "2"]
-    program = subprocess.Popen(
-        list(map(str, command)), cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
-    )
+    command = program_of(source, catalog, out, "--column", "note", "--id-column", "case", "--workers", 2)
+    program = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     end = time.monotonic() + 60
     while not list(out.with_name(f"{out.name}.parts").glob("0*.parquet")):
         assert program.poll() is None, program.stderr and program.stderr.read()
@@ -300,9 +308,7 @@ def test_killed_and_started_again_no_row_is_lost_or_twice(tmp_path, starter_arti
     assert steps[0] > CHUNK * len(kept), "what was done is not done again"
     assert table["id"].to_pylist() == source["case"].to_pylist()
     chosen = random.Random(1).sample(range(len(source)), 300)
-    again = Coder(str(starter_artifact))(table_of(source["note"].take(chosen).to_pylist()))
-    for name in ("status", "codes", "confidences", "probabilities"):
-        assert table[name].take(chosen).to_pylist() == again[name].to_pylist()
+    assert_coded(table, chosen, source["note"].take(chosen).to_pylist(), starter_artifact)
     assert os.listdir(tmp_path) == ["out.parquet"]
 
 
@@ -357,10 +363,10 @@ def test_ray_with_two_workers_gives_the_same(tmp_path, starter_artifact, many):
     rows = 2 * CHUNK
     source = tmp_path / "in.parquet"
     pq.write_table(pq.read_table(many).slice(0, rows), source)
-    command = [sys.executable, "-m", "batch", source, "--catalog", starter_artifact]
-    command += ["--out", tmp_path / "ray.parquet", "--column", "note", "--workers", "2", "--ray", "local"]
+    options = ("--column", "note", "--workers", 2, "--ray", "local")
+    command = program_of(source, starter_artifact, tmp_path / "ray.parquet", *options)
     for _ in range(STARTS):
-        done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=200)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
         if "timed out during startup" not in done.stderr:
             break
     assert done.returncode == 0, done.stderr[-2_000:]
@@ -419,9 +425,9 @@ def test_a_cluster_without_room_says_so_within_30_seconds(tmp_path, starter_arti
 
     assert PLACED_SECONDS < 30
     pq.write_table(pa.table({"text": ["Gicht", "Husten", "I10.90"]}), tmp_path / "in.parquet")
-    command = [sys.executable, "-m", "batch", tmp_path / "in.parquet", "--catalog", starter_artifact]
-    command += ["--out", tmp_path / "out.parquet", "--ray", cluster[0].address, "--workers", "3"]
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+    places = tmp_path / "in.parquet", starter_artifact, tmp_path / "out.parquet"
+    command = program_of(*places, "--ray", cluster[0].address, "--workers", 3)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if "--workers" in line]
     assert said[0].startswith("befund: --workers 3 find no place: the Ray cluster has 2 cores, "), done.stderr
@@ -448,10 +454,9 @@ def test_a_node_that_is_killed_in_mid_run_loses_no_row(tmp_path, starter_artifac
     rows = 5 * CHUNK
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table({"text": [f"Gicht, {number}. Besuch" for number in range(rows)]}), source)
-    command = [sys.executable, "-m", "batch", source, "--catalog", starter_artifact, "--out", out]
-    command += ["--ray", cluster[0].address]
+    command = program_of(source, starter_artifact, out, "--ray", cluster[0].address)
     with (tmp_path / "said").open("wb") as said:
-        process = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=said, stderr=said)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said)
     try:
         parts = tmp_path / "out.parquet.parts"
         wait_until(lambda: process.poll() is not None or any(parts.glob("*.parquet")), "no part is coded", 200)
@@ -463,10 +468,8 @@ def test_a_node_that_is_killed_in_mid_run_loses_no_row(tmp_path, starter_artifac
         process.wait(30)
     table = pq.read_table(out)
     assert table["id"].to_pylist() == list(range(1, rows + 1))
-    chosen = range(0, rows, 29)
-    again = Coder(str(starter_artifact))(table_of([f"Gicht, {number}. Besuch" for number in chosen]))
-    for name in ("status", "codes", "confidences", "probabilities"):
-        assert table[name].take(list(chosen)).to_pylist() == again[name].to_pylist()
+    chosen = list(range(0, rows, 29))
+    assert_coded(table, chosen, [f"Gicht, {number}. Besuch" for number in chosen], starter_artifact)
 
 
 # --- measured -------------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """FHIR terminology over HTTP: look up, validate, expand, compare; in JSON and XML, with the API's keys and limits."""
 
+from typing import Any
+
 import httpx2
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
@@ -17,6 +19,9 @@ ONE_API = True
 
 OLDER = "http://fhir.de/CodeSystem/dimdi/icd-10-gm"
 ALL = f"{SYSTEM}?fhir_vs"
+TYPES = {bool: "valueBoolean", int: "valueInteger", str: "valueString"}
+OBJECTS = {"valueSet": "resource", "tx-resource": "resource", "coding": "valueCoding"}
+OBJECTS |= {"codeableConcept": "valueCodeableConcept"}
 
 
 def asked(api: httpx2.Client, path: str, **parameters: str) -> dict:
@@ -28,6 +33,12 @@ def asked(api: httpx2.Client, path: str, **parameters: str) -> dict:
     resource = answer.json()
     get_fhir_model_class(resource["resourceType"]).model_validate(resource)
     return resource
+
+
+def posted(api: httpx2.Client, path: str, /, **parameters: Any) -> httpx2.Response:
+    """The answer to a Parameters resource."""
+    rows = [{"name": name, OBJECTS.get(name) or TYPES[type(value)]: value} for name, value in parameters.items()]
+    return api.post(f"{BASE}/{path}", json={"resourceType": "Parameters", "parameter": rows})
 
 
 def values(resource: dict) -> dict:
@@ -149,18 +160,12 @@ def test_a_wrong_display_is_a_warning_with_the_right_one(api: httpx2.Client) -> 
 
 
 def test_a_concept_is_valid_if_one_of_its_codings_is_in_the_set(api: httpx2.Client) -> None:
-    codings = [{"system": "http://example.org/local", "code": "x"}, {"system": SYSTEM, "code": "E11.90"}]
-    body = {
-        "resourceType": "Parameters",
-        "parameter": [
-            {"name": "url", "valueUri": f"{SYSTEM}?fhir_vs=isa/E11"},
-            {"name": "codeableConcept", "valueCodeableConcept": {"coding": codings[1:]}},
-        ],
-    }
-    found = api.post(f"{BASE}/ValueSet/$validate-code", json=body).json()
-    assert values(found)["result"] is True
-    body["parameter"][1] = {"name": "codeableConcept", "valueCodeableConcept": {"coding": codings[:1]}}
-    found = api.post(f"{BASE}/ValueSet/$validate-code", json=body).json()
+    local, known = {"system": "http://example.org/local", "code": "x"}, {"system": SYSTEM, "code": "E11.90"}
+    right, found = (
+        posted(api, "ValueSet/$validate-code", url=f"{ALL}=isa/E11", codeableConcept={"coding": [coding]}).json()
+        for coding in (known, local)
+    )
+    assert values(right)["result"] is True
     assert values(found)["result"] is False
     assert issues(found) == [("error", "not-in-vs"), ("error", "not-found"), ("information", "this-code-not-in-vs")]
     assert values(found)["x-unknown-system"] == "http://example.org/local"
@@ -232,16 +237,14 @@ def by(name: str, op: str, value: str) -> dict:
     ],
 )
 def test_a_posted_set_is_expanded(api: httpx2.Client, value_set: dict, expected: list[str]) -> None:
-    body = {"resourceType": "Parameters", "parameter": [{"name": "valueSet", "resource": value_set}]}
-    assert codes(api.post(f"{BASE}/ValueSet/$expand", json=body).json()) == expected
+    assert codes(posted(api, "ValueSet/$expand", valueSet=value_set).json()) == expected
     assert codes(api.post(f"{BASE}/ValueSet/$expand", json=value_set).json()) == expected
 
 
 def test_a_set_that_a_request_brings_along_is_imported(api: httpx2.Client) -> None:
     brought = included({"concept": [{"code": "E11.90"}, {"code": "I10.90"}]})
     wanted = {"resourceType": "ValueSet", "compose": {"include": [{"valueSet": [brought["url"]], "system": SYSTEM, "filter": [by("chapter", "=", "04")]}]}}  # fmt: skip  # noqa: E501
-    rows = [{"name": "valueSet", "resource": wanted}, {"name": "tx-resource", "resource": brought}]
-    answer = api.post(f"{BASE}/ValueSet/$expand", json={"resourceType": "Parameters", "parameter": rows})
+    answer = posted(api, "ValueSet/$expand", **{"valueSet": wanted, "tx-resource": brought})
     assert codes(answer.json()) == ["E11.90"]
     alone = api.post(f"{BASE}/ValueSet/$expand", json=wanted)
     assert alone.status_code == 404, "what one request brought along is gone with it"

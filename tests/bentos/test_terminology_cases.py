@@ -8,29 +8,20 @@ from typing import Any
 import httpx2
 import pytest
 
-from bentos.api.terminology import BASE
 from tests import docs
-from tests.bentos.test_terminology import codes, issues, values
+from tests.bentos.test_terminology import codes, issues, posted, values
 
 ONE_API = True
 
 CASES = [
     json.loads(line) for line in Path(__file__).with_name("terminology_cases.jsonl").read_text("utf-8").splitlines()
 ]
-TYPES = {bool: "valueBoolean", int: "valueInteger", str: "valueString"}
-OBJECTS = {"valueSet": "resource", "coding": "valueCoding", "codeableConcept": "valueCodeableConcept"}
-
-
-def body_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The Parameters resource of a case."""
-    rows = [{"name": name, OBJECTS.get(name) or TYPES[type(value)]: value} for name, value in parameters.items()]
-    return {"resourceType": "Parameters", "parameter": rows}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_a_case_of_the_ecosystem(api: httpx2.Client, case: dict[str, Any]) -> None:
     expected = case["expected"]
-    answer = api.post(f"{BASE}/{case['path']}", json=body_of(case["parameters"]))
+    answer = posted(api, case["path"], **case["parameters"])
     assert answer.status_code == expected.get("status", 200), answer.text
     found = answer.json()
     if "status" in expected:

@@ -16,7 +16,7 @@ from clinical.icd import Catalog
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.bentos.conftest import ask
-from tests.bentos.test_terminology import asked, issues, values
+from tests.bentos.test_terminology import asked, issues, posted, values
 from tests.serving import served, wait_until
 
 
@@ -50,13 +50,10 @@ def test_the_version_chooses_and_the_newest_is_the_default(api: httpx2.Client) -
 def test_a_set_of_another_year_than_the_code_is_told(api: httpx2.Client) -> None:
     value_set = {"resourceType": "ValueSet", "url": "http://example.org/old", "compose": {"include": [{"system": SYSTEM, "version": "2025"}]}}  # fmt: skip  # noqa: E501
     coding = {"system": SYSTEM, "version": "2026", "code": "E11.90"}
-    rows = [{"name": "valueSet", "resource": value_set}, {"name": "coding", "valueCoding": coding}]
-    found = api.post(f"{BASE}/ValueSet/$validate-code", json={"resourceType": "Parameters", "parameter": rows}).json()
+    found = posted(api, "ValueSet/$validate-code", valueSet=value_set, coding=coding).json()
     assert (values(found)["result"], issues(found)) == (False, [("error", "vs-invalid")])
-    checked = [*rows[:1], {"name": "coding", "valueCoding": {"system": SYSTEM, "code": "E11.90"}}, {"name": "check-system-version", "valueUri": f"{SYSTEM}|2026"}]  # fmt: skip  # noqa: E501
-    found = api.post(
-        f"{BASE}/ValueSet/$validate-code", json={"resourceType": "Parameters", "parameter": checked}
-    ).json()
+    checked = {"coding": {"system": SYSTEM, "code": "E11.90"}, "check-system-version": f"{SYSTEM}|2026"}
+    found = posted(api, "ValueSet/$validate-code", valueSet=value_set, **checked).json()
     assert ("error", "version-error") in issues(found)
 
 

@@ -1,20 +1,40 @@
-"""The authors' labelled texts and generated ones: marks become mentions, mistakes are named, a seed repeats."""
+"""The authors' labelled texts and generated ones: marks become mentions, mistakes are named, a seed repeats; and the
+inputs that the second stage of calibration learns from are rightly coded, and none that is measured on."""
 
+import json
 import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from catalog_build.training import authors as labelled
 from catalog_build.training import framed, texts
-from catalog_build.training.authors import CLAIMS, LabelledMention, LabelledText
+from catalog_build.training.authors import CLAIMS, FOLDER, LabelledMention, LabelledText, as_input, written_inputs
+from catalog_build.training.confidence import written_examples
 from clinical.errors import SourceError
-from tests.catalog_build.runs import measured_with, runs
+from clinical.reading import COLUMNS
+from evals.reading.inputs import read_inputs
 
-FILES = sorted(Path(labelled.__file__).parent.glob("a*.txt"))
-SHARED = 16
-"""Words in a row that two people rarely write alike; shorter ones are formulas."""
+FILES = sorted(FOLDER.glob("a*.txt"))
+SHARED, SHARED_OF_KEPT = 16, 7
+"""Words in a row that two people rarely write alike, for shorter ones are formulas; in the texts to measure with none
+is shared."""
+KEPT = read_inputs(Path(__file__).resolve().parents[2] / "evals" / "data" / "written.jsonl")
+
+
+def runs(text: str, length: int, slots: bool = False) -> set[tuple[str, ...]]:
+    """Every `length` words in a row of a text; with `slots` none across a slot ({name}, [x|y]) of a frame."""
+    words = re.findall(r"\w+|[\[\]{}|]" if slots else r"\w+", text.casefold())
+    found = {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
+    return {run for run in found if not set("[]{}|") & set(run)}
+
+
+def measured_with(folder: Path) -> list[str]:
+    """The texts of others that are measured with: inputs, and marked mentions."""
+    files = [folder / "eval-dev" / "queries.jsonl", *sorted((folder / "eval-dev" / "claims").glob("*.jsonl"))]
+    return [json.loads(line)["text"] for file in files for line in file.read_text("utf-8").splitlines()]
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -97,8 +117,6 @@ WRITERS = {
     ),
 }  # fmt: skip
 OF_FRAMES = {"framed": 6, "texts": 5}
-
-
 """Words in a row that a frame may not share with a text that somebody wrote to measure with."""
 
 
@@ -133,3 +151,63 @@ def test_no_frame_is_taken_from_texts_to_measure_with(name, shared_data):
     theirs = {run for text in measured_with(shared_data) for run in runs(text, OF_FRAMES[name])}
     assert len(theirs) > 1_000
     assert [frame for frame in own if runs(frame, OF_FRAMES[name], slots=True) & theirs] == []
+
+
+# --- inputs that the second stage learns from ------------------------------------------------------------------------
+
+
+def test_every_code_can_be_coded_and_every_statement_stands_in_its_text(terminal):
+    for row in KEPT:
+        for said in (*row["codes"], *row.get("absent", ())):
+            assert said["text"] in row["text"], row["id"]
+            assert {*said["codes"], *said.get("also", ())} <= terminal, row["id"]
+
+
+def test_what_is_denied_is_not_right_elsewhere():
+    for row in KEPT:
+        right = {code for said in row["codes"] for code in (*said["codes"], *said.get("also", ()))}
+        assert not right & {code for absent in row.get("absent", ()) for code in absent["codes"]}, row["id"]
+
+
+def test_ids_name_the_set_and_the_number():
+    ids = [row["id"] for row in KEPT]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z]\d-\d{3}", one) for one in ids)
+
+
+def test_the_inputs_are_the_texts_of_the_authors_who_gave_codes():
+    coded = {author.ident for author in labelled.authors() if author.split == "train" and author.coded != "no"}
+    assert {one.source for one in written_inputs()} == {one for one in coded if (FOLDER / f"{one}.txt").is_file()}
+    assert len(coded) >= 60
+
+
+def test_what_an_author_left_uncoded_is_neither_right_nor_wrong(tmp_path):
+    marked = (
+        "{Husten|present|R05}, kein {Fieber|excluded|R50.9}, {Rötung|present}, Angst vor {Krebs|hypothetical|C80.9}"
+    )
+    (text,) = labelled.parse(_file(tmp_path, marked))
+    some, complete = (as_input(text, "a02", whole) for whole in (False, True))
+    assert (some.right, some.open) == ({"R05"}, ((21, 27),))
+    assert (complete.right, complete.open) == ({"R05"}, ())
+
+
+def test_what_is_kept_apart_is_in_no_set_that_is_learnt_from():
+    learnt = {
+        run for texts in labelled.read("train").values() for one in texts for run in runs(one.text, SHARED_OF_KEPT)
+    }
+    learnt = {run for run in learnt if not any(word.startswith("geehrte") for word in run)}  # everybody greets alike
+    assert [row["id"] for row in KEPT if learnt & runs(row["text"], SHARED_OF_KEPT)] == []
+
+
+def test_nothing_is_taken_from_the_inputs_of_others(shared_data):
+    theirs = {run for text in measured_with(shared_data) for run in runs(text, SHARED_OF_KEPT)}
+    assert [row["id"] for row in KEPT if theirs & runs(row["text"], SHARED_OF_KEPT)] == []
+
+
+def test_an_example_is_right_where_the_input_states_its_code(index):
+    some = written_inputs()[:60]
+    found = written_examples(index, some)
+    assert found.rows.shape == (len(found.right), len(COLUMNS))
+    assert 0.5 < found.right.mean() < 1
+    assert set(np.unique(found.part)) == {0}
+    assert not found.rows[:, COLUMNS.index("plain")].any()

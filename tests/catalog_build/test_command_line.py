@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from catalog_build.__main__ import main
-from catalog_build.checks.expectations import counts, quality_installed
+from catalog_build.checks import counts, quality_installed
 from catalog_build.official.source import read_source
 from tests.catalog_build.official_files import KODES, folder, release, text
 
@@ -59,6 +59,7 @@ def test_check_compares_with_an_artifact(tmp_path: Path, artifact: Path, capsys)
         (["build", "{place}/good", "--out", "{place}/x", "--holdout", "3"], "--holdout without --train"),
         (["build", "{place}/good", "--out", "{place}/x", "--train", "--holdout", "20"], "there is no fold 20"),
         (["build", "{place}/good", "--out", "{place}/x", "--train", "--encoder", "e"], "--train with --encoder"),
+        (["build", "{place}/good", "--out", "{place}/x", "--over-official"], "--over-official without --synonyms"),
         (["train", "{place}/good", "--out", "{place}/x", "--holdout", "-1"], "there is no fold -1"),
         (["check", "{place}/good", "--docs", "/dev/null/docs"], "Not a directory: /dev/null/docs"),
         (["show", "{place}/nowhere"], "there is no finished artifact"),

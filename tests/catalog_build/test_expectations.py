@@ -6,12 +6,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from catalog_build.checks.conditions import CONDITIONS
-from catalog_build.checks.expectations import check, counts, previous_counts, quality_installed
+from catalog_build.checks import CONDITIONS, check, counts, previous_counts, quality_installed
 from catalog_build.official.source import Source, Synonym, read_source
 from catalog_build.synonyms import all_texts
 from clinical.errors import ArtifactMismatch, ArtifactMissing, CheckFailed
-from clinical.icd import Catalog, Code
+from clinical.icd import Catalog
 from tests.catalog_build.official_files import folder, release
 
 NO_QUALITY = "Great Expectations (extra 'checks') is not installed"
@@ -26,10 +25,6 @@ def source(tmp_path: Path) -> Source:
 
 def with_code(source: Source, spelling: str, **changed: object) -> Source:
     codes = [replace(code, **changed) if code.code == spelling else code for code in source.catalog]
-    return with_codes(source, codes)
-
-
-def with_codes(source: Source, codes: list[Code]) -> Source:
     return replace(source, catalog=Catalog("2026", codes, source.catalog.chapters, source.catalog.blocks))
 
 
@@ -39,7 +34,7 @@ def test_good_tables_pass_every_condition(source: Source, engine) -> None:
     assert [result.name for result in report.results] == [condition.name for condition in CONDITIONS]
     assert all(result.holds and result.examined for result in report.results)
     assert report.engine == engine
-    assert orjson.loads(orjson.dumps(report.summary()))["results"][0]["name"] == "code-pattern"
+    assert orjson.loads(orjson.dumps(report))["results"][0]["name"] == "code-pattern"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

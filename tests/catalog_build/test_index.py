@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.build import Weights, build_artifact, calibration_folds
-from catalog_build.checks.expectations import counts
+from catalog_build.build import BuildOptions, Weights, build_artifact, calibration_folds
+from catalog_build.checks import counts
 from catalog_build.official.source import read_source
 from catalog_build.official.tables import Synonym
-from catalog_build.options import BuildOptions
-from catalog_build.pairs import with_pairs
-from catalog_build.synonyms import FOLDS, fold
-from clinical.errors import BefundError, CheckFailed, SettingError, SourceError
+from catalog_build.synonyms import FOLDS, fold, with_pairs
+from clinical.errors import BefundError, CheckFailed, SourceError
 from clinical.icd import PAIR_NOTE, Catalog, Code, Note
 from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest
@@ -80,15 +78,6 @@ def test_a_source_without_synonyms_builds_and_says_what_is_missing(tmp_path: Pat
     manifest = build_artifact(source, tmp_path / "out", BuildOptions())
     assert any("Alpha-ID" in sentence for sentence in manifest.missing)
     assert SearchIndex.load(tmp_path / "out").search("Meningitis")[0].code == "G01"
-
-
-@pytest.mark.parametrize("train", [True, False])
-def test_a_holdout_needs_own_weights(train: bool) -> None:
-    if train:
-        assert BuildOptions(train=True, holdout=3).holdout == 3
-    else:
-        with pytest.raises(SettingError, match="--holdout without --train"):
-            BuildOptions(holdout=3)
 
 
 def test_calibration_never_uses_the_held_out_fold() -> None:
@@ -160,9 +149,9 @@ def in_fold(stem: str, number: int) -> str:
 def test_a_held_out_fold_is_in_neither_index_nor_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what people wrote a little: it tells nothing of these codes, and to learn from all of it takes minutes."""
     pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
-    from catalog_build.training import confidence, written
+    from catalog_build.training import authors, confidence
 
-    monkeypatch.setattr(confidence, "written_inputs", lambda: written.written_inputs()[:100])
+    monkeypatch.setattr(confidence, "written_inputs", lambda: authors.written_inputs()[:100])
     held_out, kept = 5, 11
     codes = [f"E{number}" for number in range(20, 32)]
     rows = [f"3;T;X;04;E10;{code};{code};{code};Leiden {code};Leiden {code};;;P;P" + TAIL for code in codes]

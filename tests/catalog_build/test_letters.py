@@ -5,15 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from catalog_build.training.letters import (
-    exchanged,
-    letter_authors,
-    misread,
-    parse_letters,
-    read_letters,
-    relined,
-    values_by_field,
-)
+from catalog_build.training.letters import letter_authors, parse_letters, read_letters
+from catalog_build.training.letters.varied import exchanged, misread, relined, values_by_field
 from clinical.errors import SourceError
 
 LETTER = """### arztbrief

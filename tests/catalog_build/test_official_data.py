@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_build.checks.expectations import check
+from catalog_build.checks import check
 from catalog_build.official.files import SourceFile
 from catalog_build.official.source import Source, read_source
 from catalog_build.official.tables import read_alphaid

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from catalog_build.official import Synonym
+from catalog_build.synonyms import fold_of
 from catalog_build.training.finetuning import TOGETHER, Remembered, pairs, tuned
 from clinical.errors import ArtifactMismatch, SettingError
 from clinical.reading import SearchIndex
 from clinical.search import TransformerEncoder, Wordings, built, nearest
 from clinical.text import folded_words
-from tests.catalog_build.test_training import PAIRS, WITH_TORCH
+from tests.catalog_build.test_training import PAIRS, WITH_TORCH, apart
 from tests.tiny_model import tiny_model
 
 pytestmark = WITH_TORCH
@@ -93,23 +94,10 @@ def test_fine_tuning_brings_wordings_of_one_code_together(model, tmp_path):
     assert len(drawn) == 3 * len(PAIRS)
     assert all(one != other for one, other in drawn)
     outcome = tuned(model, texts, fold=0, out=tmp_path / "tuned", rounds=40, rate=5e-3)
-    assert outcome.queries == sum(1 for _ in texts) - len([t for t in texts if _fold(t) != 0])
-    before, after = (_apart(TransformerEncoder(folder)) for folder in (model, tmp_path / "tuned"))
+    assert outcome.queries == sum(fold_of(text) == 0 for text in texts)
+    before, after = (apart(TransformerEncoder(folder)) for folder in (model, tmp_path / "tuned"))
     assert after > before + 0.2
     assert {path.name for path in tmp_path.iterdir()} == {"tuned"}
-
-
-def _fold(text):
-    from catalog_build.synonyms import fold_of
-
-    return fold_of(text)
-
-
-def _apart(encoder):
-    """Mean cosine of texts of one code less that of all texts."""
-    rows = [encoder.encode(texts) for texts in PAIRS.values()]
-    together = np.concatenate(rows)
-    return float(np.mean([np.mean(own @ own.T) for own in rows]) - np.mean(together @ together.T))
 
 
 def test_every_kind_of_index_finds_what_is_near():

@@ -9,11 +9,10 @@ import pytest
 
 pytest.importorskip("torch", reason="torch (extra 'train') is not installed")
 
-from catalog_build.training.authors import read
+from catalog_build.training.authors import read, written_inputs
 from catalog_build.training.confidence import FoundMentions, TextJudge, begun_examples, joined
 from catalog_build.training.reading import HALVES, _half, material, train_reading
 from catalog_build.training.texts import NOT_CODED, WrittenMention, begun_queries
-from catalog_build.training.written import written_inputs
 from clinical.errors import SettingError
 from clinical.reading import COLUMNS, CONFIDENCE
 from clinical.search import Manifest

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from catalog_build.checks.expectations import check
+from catalog_build.checks import check
 from catalog_build.official.source import Source, read_source
 from catalog_build.synonyms import all_texts
 
@@ -28,9 +28,8 @@ def code_rows() -> list[list[str]]:
     return [line.split(";") for line in lines(METADATA.format("kodes"))]
 
 
-def code_names(level: str | None = None, terminal: bool | None = None) -> set[str]:
-    wanted = {None: "TN", True: "T", False: "N"}[terminal]
-    return {row[6] for row in code_rows() if (level is None or row[0] == level) and row[1] in wanted}
+def code_names(terminal: bool = False) -> set[str]:
+    return {row[6] for row in code_rows() if row[1] == "T" or not terminal}
 
 
 def synonym_rows() -> list[list[str]]:

@@ -5,13 +5,13 @@ import numpy as np
 from catalog_build.training.letters import parse_letters, read_letters
 from catalog_build.training.spans import span_lesson, spans_left_out, train_spans
 from catalog_build.training.statements import (
+    fitted,
     left_out,
     lesson,
-    part_lessons,
+    part_lesson,
     parts_left_out,
     question_lesson,
     questions_left_out,
-    regression,
     train_parts,
     train_questions,
     train_statements,
@@ -28,10 +28,14 @@ Die Wunde war reizlos.
 """
 
 
-def letters(folder, count=3):
-    file = folder / "l99.txt"
-    file.write_text("\n===\n".join(LETTER.replace("{n}", str(n + 2)) for n in range(count)), "utf-8")
+def parsed(folder, *texts, name="l99"):
+    file = folder / f"{name}.txt"
+    file.write_text("\n===\n".join(texts), "utf-8")
     return parse_letters(file)
+
+
+def letters(folder, count=3):
+    return parsed(folder, *(LETTER.replace("{n}", str(n + 2)) for n in range(count)))
 
 
 def test_marks_become_right_lists_and_what_is_optional_is_not_learned(tmp_path):
@@ -47,8 +51,7 @@ def test_what_was_marked_is_likelier_than_what_was_not(tmp_path):
     lessons = [lesson(letter) for letter in letters(tmp_path, 8)]
     for known in lessons:
         known.right[0, 1:3] = True  # both other lists have to have something to learn
-    right, learned = (np.concatenate([getattr(one, name) for one in lessons]) for name in ("right", "learned"))
-    likely = regression([row for one in lessons for row in one.rows], right, learned, 10.0).judge(lessons[0].rows)
+    likely = fitted(lessons, 10.0).judge(lessons[0].rows)
     assert likely[:, LISTS.index("procedere")].argmax() == 3
     assert likely[:, LISTS.index("diagnosen")].argmax() == 0
 
@@ -61,11 +64,11 @@ def test_an_author_is_judged_by_a_model_of_the_others():
     assert right + missing == sum(plans)
     assert right > wrong
     right, wrong, missing = questions_left_out(authors)
-    asked = [bool(one.asks.any()) for one in map(question_lesson, every) if one is not None]
+    asked = [bool(one.right.any()) for one in map(question_lesson, every) if one is not None]
     assert right + missing == sum(asked)
     assert right > wrong
     right, parts = parts_left_out(authors)
-    assert parts == sum(len(list(part_lessons(one))) for one in every)
+    assert parts == sum(len(one.rows) for one in map(part_lesson, every) if one is not None)
     assert right > 0.7 * parts
 
 
@@ -77,25 +80,20 @@ Frau Ott klagt seit Mai über Leistenschmerz. {OP-Indikation?|fragestellung} {Am
 
 
 def test_a_marked_question_is_learned_and_an_optional_one_is_not(tmp_path):
-    file = tmp_path / "l99.txt"
-    file.write_text(ASKING, "utf-8")
-    known = question_lesson(parse_letters(file)[0])
-    assert known.asks.tolist() == [False, False, True, False]
-    assert known.learned.tolist() == [True, True, True, False]
-    likely = train_questions(parse_letters(file) * 4).judge(known.rows)[:, 0]
+    (letter,) = parsed(tmp_path, ASKING)
+    known = question_lesson(letter)
+    assert known.right[:, 0].tolist() == [False, False, True, False]
+    assert known.learned[:, 0].tolist() == [True, True, True, False]
+    likely = train_questions([letter] * 4).judge(known.rows)[:, 0]
     assert np.argmax(likely) in (2, 3)
 
 
 def test_a_part_begins_a_diagnosis_where_a_mark_begins_in_it(tmp_path):
-    file = tmp_path / "l98.txt"
-    file.write_text(
-        "### arztbrief\nDiagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}\n",
-        "utf-8",
-    )
-    (letter,) = parse_letters(file)
-    lessons = list(part_lessons(letter))
-    assert [one.begins for one in lessons] == [True, True, False]
-    assert train_parts(lessons * 4).judge([lessons[0].row, lessons[2].row])[:, 0].argmax() == 0
+    marked = "Diagnosen: {Gicht|diagnosen}, {Asthma, gut eingestellt|diagnosen}, {Husten|diagnosen?}"
+    (letter,) = parsed(tmp_path, f"### arztbrief\n{marked}\n")
+    parts = part_lesson(letter)
+    assert parts.right[:, 0].tolist() == [True, True, False]
+    assert train_parts([letter] * 4).judge([parts.rows[0], parts.rows[2]])[:, 0].argmax() == 0
 
 
 # --- The model of the entries of a letter's lists --------------------------------------------------------------------
@@ -113,13 +111,11 @@ Medikation: {Ramipril 5 mg 1-0-0|medikation}
 
 
 def entries_of(folder, name, count=4):
-    file = folder / f"{name}.txt"
-    file.write_text("\n===\n".join(ENTRIES.replace("{n}", str(n + 2)) for n in range(count)), "utf-8")
-    return parse_letters(file)
+    return parsed(folder, *(ENTRIES.replace("{n}", str(n + 2)) for n in range(count)), name=name)
 
 
 def models(some):
-    return ReaderModels(train_statements(some), train_parts(part for one in some for part in part_lessons(one)))
+    return ReaderModels(train_statements(some), train_parts(some))
 
 
 def test_marks_become_states_of_words_and_what_may_be_left_out_is_none(tmp_path):
@@ -135,9 +131,8 @@ def test_marks_become_states_of_words_and_what_may_be_left_out_is_none(tmp_path)
 
 
 def test_lists_that_a_referral_has_not_are_not_learned(tmp_path):
-    file = tmp_path / "l96.txt"
-    file.write_text("### zuweisung\nDiagnosen: {Gicht|diagnosen}, {Asthma|diagnosen}\n", "utf-8")
-    states = span_lesson(parse_letters(file)[0], models(entries_of(tmp_path, "l98"))).states
+    (letter,) = parsed(tmp_path, "### zuweisung\nDiagnosen: {Gicht|diagnosen}, {Asthma|diagnosen}\n", name="l96")
+    states = span_lesson(letter, models(entries_of(tmp_path, "l98"))).states
     assert (states[:, LISTS.index("procedere")] == -1).all()
     assert set(states[:, LISTS.index("diagnosen")].tolist()) == {0, 1}
 

@@ -10,11 +10,10 @@ import pytest
 
 from bentos.api.health import catalog_health
 from catalog_build.__main__ import main
-from catalog_build.build import build_artifact
+from catalog_build.build import BuildOptions, build_artifact
 from catalog_build.official import read_source
-from catalog_build.options import BuildOptions
 from catalog_build.vocabulary import read_file
-from clinical.errors import SettingError, SourceError
+from clinical.errors import SourceError
 from clinical.reading import SearchIndex
 from clinical.search import Manifest
 from tests.catalog_build.official_files import folder, release
@@ -126,8 +125,3 @@ def test_a_file_without_synonyms_stops_the_build(source, tmp_path, lines, found)
     with pytest.raises(SourceError, match=found):
         build_artifact(source, tmp_path / "out", BuildOptions(synonyms=(file,)))
     assert not (tmp_path / "out").exists()
-
-
-def test_options_that_make_no_sense_are_refused():
-    with pytest.raises(SettingError, match="--over-official"):
-        BuildOptions(over_official=True)

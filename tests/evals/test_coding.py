@@ -9,8 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from catalog_build.build import build_artifact
-from catalog_build.options import BuildOptions
+from catalog_build.build import BuildOptions, build_artifact
 from clinical.errors import SourceError
 from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest

@@ -25,7 +25,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from clinical.errors import BefundError
-from deploy.bundle import assembly, images, wheels
+from deploy.bundle import assembly, wheels
 from tests.conftest import ROOT
 from tests.system.packed import needed as needed_with
 from tests.system.packed import own_wheel, packed
@@ -168,13 +168,13 @@ def test_a_folder_that_cannot_be_written_and_a_bundle_without_vllm_are_said(bund
 
 def test_a_wheel_that_another_one_needs_is_missed_when_the_bundle_is_made(bundle):
     there = wheels.wheels(bundle / "wheels")
-    assert wheels.missing(there, [Requirement("pydantic-settings")]) == []
+    assert wheels.followed(there, [Requirement("pydantic-settings")])[1] == []
     without = [wheel for wheel in there if wheel.name != "python-dotenv"]
-    (said,) = wheels.missing(without, [Requirement("pydantic-settings")])
+    (said,) = wheels.followed(without, [Requirement("pydantic-settings")])[1]
     assert re.match(r"pydantic-settings needs python-dotenv.*nothing is there", said)
-    (said,) = wheels.missing(there, [Requirement("click>=99")])
+    (said,) = wheels.followed(there, [Requirement("click>=99")])[1]
     assert said.startswith("the bundle needs click>=99, 8.")
-    lacking = wheels.missing(there, [Requirement("befund[serve]")])
+    lacking = wheels.followed(there, [Requirement("befund[serve]")])[1]
     assert any("bentoml" in line for line in lacking)
     assert not any("flask" in line for line in lacking)
 
@@ -201,7 +201,7 @@ def test_what_only_an_earlier_release_of_this_python_needs_is_missed_too(tmp_pat
     with ZipFile(tmp_path / "a-1-py3-none-any.whl", "w") as archive:
         wanted = f'Requires-Dist: b; python_full_version < "{first}"\nRequires-Dist: c; python_version < "3"\n'
         archive.writestr("a-1.dist-info/METADATA", f"Name: a\n{wanted}")
-    said = wheels.missing(wheels.wheels(tmp_path), [Requirement("a")])
+    said = wheels.followed(wheels.wheels(tmp_path), [Requirement("a")])[1]
     assert [line.partition(";")[0] for line in said] == ["a needs b"]
 
 
@@ -243,7 +243,7 @@ def test_the_bundle_is_for_what_is_served_and_made_by_the_targets():
 
 def test_each_image_is_a_file_with_the_digest_that_a_registry_names_it_by(tmp_path, monkeypatch):
     """Two recipes that need no other image, built in a store of their own."""
-    if not any(map(shutil.which, images.BUILDERS)):
+    if not any(map(shutil.which, assembly.BUILDERS)):
         pytest.skip("no program is here that builds images (apt-get install buildah)")
     store = tmp_path / "store"
     (tmp_path / "storage.conf").write_text(
@@ -252,11 +252,11 @@ def test_each_image_is_a_file_with_the_digest_that_a_registry_names_it_by(tmp_pa
     monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(tmp_path / "storage.conf"))
     recipes = tmp_path / "recipes"
     recipes.mkdir()
-    for recipe in images.RECIPES.values():
+    for recipe in assembly.RECIPES.values():
         (recipes / recipe).write_text(f"ARG WORD\nFROM scratch\nARG WORD\nLABEL word=$WORD\nCOPY {recipe} /\n", "utf-8")
-    images.add_images(tmp_path / "images", ("--build-arg", "WORD=befund"), recipes, recipes)
-    lines = (tmp_path / "images" / images.DIGESTS).read_text("utf-8").splitlines()
-    assert [line.partition("  ")[2] for line in lines] == [f"{name}.tar" for name in images.RECIPES]
+    assembly.add_images(tmp_path / "images", ("--build-arg", "WORD=befund"), recipes, recipes)
+    lines = (tmp_path / "images" / assembly.DIGESTS).read_text("utf-8").splitlines()
+    assert [line.partition("  ")[2] for line in lines] == [f"{name}.tar" for name in assembly.RECIPES]
     for line in lines:
         digest, _, file = line.partition("  ")
         with tarfile.open(tmp_path / "images" / file) as archive:
@@ -275,16 +275,16 @@ def test_each_image_is_a_file_with_the_digest_that_a_registry_names_it_by(tmp_pa
                 copied = files.getnames()
         assert listed["digest"] == digest
         assert config["config"]["Labels"]["word"] == "befund"
-        assert copied == [images.RECIPES[file.removesuffix(".tar")]]
-    (recipes / images.RECIPES["befund-api"]).write_text("FROM scratch\nCOPY none /\n", "utf-8")
+        assert copied == [assembly.RECIPES[file.removesuffix(".tar")]]
+    (recipes / assembly.RECIPES["befund-api"]).write_text("FROM scratch\nCOPY none /\n", "utf-8")
     with pytest.raises(BefundError, match=r"(?s)build failed: .*none"):
-        images.add_images(tmp_path / "other", (), recipes, recipes)
+        assembly.add_images(tmp_path / "other", (), recipes, recipes)
 
 
 def test_without_a_builder_of_images_the_way_on_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BefundError, match="buildah or podman"):
-        images.add_images(tmp_path / "images")
+        assembly.add_images(tmp_path / "images")
 
 
 def test_a_bundle_has_what_each_shipped_package_imports():

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from catalog_build.training.letters.labelled import LabelledLetter
+from catalog_build.training.letters import LabelledLetter
 
 EXCHANGED: Final = (
     *("patient.nachname", "patient.vorname", "patient.strasse", "patient.ort", "versicherung.name"),

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from clinical.quantised import quantise
+
 ROWS: Final = 1 << 15
 """Hashed features."""
 FORMAT: Final = "befund-hashed-1"
@@ -53,12 +55,8 @@ class HashedRegression:
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, one byte a weight."""
-        scale = np.abs(self.weights).max(axis=0) / 127
-        save_file(
-            {"weights": np.round(self.weights / scale).astype(np.int8), "scale": scale.astype(np.float32)},
-            path,
-            {"format": FORMAT},
-        )
+        weights, scale = quantise(self.weights, axis=0)
+        save_file({"weights": weights, "scale": scale}, path, {"format": FORMAT})
 
     @classmethod
     def load(cls, path: Path, classes: int, rows: int = ROWS) -> HashedRegression:

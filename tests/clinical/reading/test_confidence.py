@@ -5,6 +5,7 @@ import orjson
 import pytest
 
 from catalog_build.build import CONFIDENCE, WEIGHTS
+from catalog_build.training.authors import WrittenInput
 from catalog_build.training.confidence import (
     BEST,
     WINDOW,
@@ -14,7 +15,6 @@ from catalog_build.training.confidence import (
     fit_confidence,
     with_begun,
 )
-from catalog_build.training.written import WrittenInput
 from clinical.errors import ArtifactMismatch
 from clinical.reading import OF_EXPERIENCE, OF_HIT, Experience, Reranker, columns_of_hits
 from clinical.reading.confidence import COLUMNS, Confidence, ConfidenceNetwork, Regression
