@@ -363,11 +363,6 @@ _LONGEST = 200
 """Characters of a note of the house."""
 
 
-def is_note(line: str) -> bool:
-    """True if the line is a note of the house, such as stand at a letter's foot."""
-    return len(line) < _LONGEST and _NOTE.search(line.strip()) is not None
-
-
 def last_signed(lines: Sequence[str]) -> int:
     """The number of the first line of the ending; the number of lines where no name or role is in it.
 
