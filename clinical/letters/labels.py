@@ -285,37 +285,32 @@ _REPORTING = re.compile(
 """Headings of a report's numbered parts that are no item of a list."""
 _BULLETS = "-*•▪"
 """Marks of items: behind them a heading is a word or two."""
-_DASHED_HEADING = re.compile(r"^([^\W\d_][^:=]{1,40}?)\s(?:[–—=]+>?|-+>?)\s(?=\S)")
 
 
 def bare_heading(text: str) -> str:
-    """`2. Diagnosen`, `>> Diagnosen <<`, `Diagnosen - Gicht`: as a heading is written; any other line as it is."""
+    """`2. Diagnosen`, `>> Diagnosen <<`: as a heading is written; any other line as it is."""
     numbered = _NUMBERED_HEADING.match(text)
     if numbered and text[0] in _BULLETS and not numbered[2] and len(numbered[1].split()) > 2:
         return text  # `- Röntgenkontrolle nach 6 Wochen` is an item
     if numbered and (heading_field(numbered[1]) or (text[0].isdigit() and _REPORTING.fullmatch(key(numbered[1])))):
         return numbered[1] + (numbered[2] or ":")
-    dashed = _DASHED_HEADING.match(text[:120])
-    if dashed and heading_field(dashed[1]):
-        return f"{dashed[1]}: {text[dashed.end() :]}"
     return text
 
 
-_RANKS: tuple[tuple[int, str], ...] = (
-    (3, r"entlass|austritt|empfohlen|empfehlung|letzte|aktuell|derzeit|jetzig|momentan|laufend|neue"),
+_RANKS = (
+    (4, re.compile(r"entlass|austritt|empfohlen")),
+    (3, re.compile(r"empfehlung|letzte|aktuell|derzeit|jetzig|momentan|laufend|neue")),
     (
         1,
-        r"eintritt|aufnahme|während|einweisung|bisherig|vorbestehend|häuslich|haus|vormedi|stationäre|eigenmedi|"
-        r"frühere",
+        re.compile(
+            r"eintritt|aufnahme|während|einweisung|bisherig|vorbestehend|häuslich|haus|(?:vor|eigen)medi|frühere"
+        ),
     ),
 )
 
 
 def rank_of(title: str) -> int:
-    """Rank of a list of drugs by the time its heading states: 3 at discharge or today, 2 unnamed, 1 before or at
+    """Rank of a list of drugs by the time its heading states: 4 at discharge, 3 today, 2 unnamed, 1 before or at
     admission."""
     word = key(title)
-    discharge = re.search(r"entlass|austritt|empfohlen", word)
-    if discharge:
-        return 4
-    return next((rank for rank, pattern in _RANKS if re.search(pattern, word)), 2)
+    return next((rank for rank, pattern in _RANKS if pattern.search(word)), 2)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as made
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from clinical.budget import Budget
 from clinical.letters.labels import OWNERS, bare_heading, heading_field, key, label_of
@@ -56,7 +56,7 @@ def unspread(text: str) -> str:
     lines = text.split("\n")
     full = [n for n, line in enumerate(lines[:-1]) if line.strip()]
     followed = sum(not lines[n + 1].strip() for n in full)
-    if len(full) < _SPREAD_LINES or followed < _SPREAD * len(full) or "\n\n\n" not in text:
+    if len(full) < _SPREAD_LINES or followed < _SPREAD * len(full):
         return text
     kept = (n for n in range(len(lines)) if lines[n].strip() or n == 0 or not lines[n - 1].strip())
     return "\n".join(lines[n] for n in kept)
@@ -69,25 +69,8 @@ FORM_LINE_MAX = 600
 """Characters of a line of a form; a longer one is prose."""
 NUMBERED_LEAST = 3
 """Parts numbered one after the other, of which as many as this have a known label, make a numbered form."""
-PIECES_LEAST = 3
-"""Pieces of a line of personal data from which on their separator is read as a comma."""
 _FORM_NUMBER = re.compile(r"^\s{0,4}(\d{1,2})[.)]?\s{1,4}(?=[^\W\d_])")
 _HEAD = re.compile(r"([^\W\d_][^:\n]{1,60}?)\s*(:|$)")
-_PERSONAL = re.compile(r"^\s*([^\W\d_][^:]{2,40}):\s*(\S.*)$")
-_REQUEST = re.compile(r"(?:Zuweisung|Überweisung|Einweisung|Anmeldung|Vorstellung)$", re.IGNORECASE)
-_FORM_DAY = re.compile(r"\b\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\b")
-_TITLED = re.compile(r"^(?:(?:Herrn?|Frau)\s)?(?:Dr|Prof|PD|Prim|Univ|OA|Dipl)\b")
-_SEX = re.compile(r"^(?:Frau|Herrn?|Knabe|Bub|Junge|Mädchen|männlich|weiblich|männl\.|weibl\.|Säugling|Kind|[mwMWfF])$")
-_DIVIDED_BY = (re.compile(r"\s*;\s+"), re.compile(r"\s+/\s+"))
-_NARROW = re.compile(r"^([^\W\d_][^\s:]{3,30}(?: [^\W\d_][^\s:]{2,20})?) {2}(?=[^\s:])")
-_BEGUN = re.compile(r"^([^\W\d_][\w-]{1,20}\.?):?\s+(?=1[.)]\s(?!.*\s2[.)]\s))")
-"""A heading whose numbered list begins on its own line."""
-_LISTED = ("diagnosen", "medikation")
-
-
-def straightened(lines: list[str]) -> list[str]:
-    """The lines of a form, its numbers, separators and narrow columns written as labels with commas."""
-    return [one for line in _unnumbered(lines) for one in _straight(line)]
 
 
 def _unnumbered(lines: list[str]) -> list[str]:
@@ -125,46 +108,6 @@ def _labelled(text: str) -> list[str]:
     return [text] if _is_known(text) or not rest.strip() else [f"{head.strip()}:", rest.strip()]
 
 
-def _straight(line: str) -> Iterator[str]:
-    """One line, or the title of a request and its patient under each other."""
-    if len(line) > FORM_LINE_MAX:
-        yield line
-        return
-    if (begun := _BEGUN.match(line)) and heading_field(begun[1]) in _LISTED:
-        yield f"{begun[1]}:"
-        yield line[begun.end() :]
-        return
-    if (narrow := _NARROW.match(line)) and heading_field(narrow[1]) in _LISTED:
-        yield f"{narrow[1]}: {line[narrow.end() :]}"
-        return
-    found = _PERSONAL.match(line) if _FORM_DAY.search(line) else None
-    if found is None:
-        yield line
-        return
-    requested = _REQUEST.match(found[1].strip()) is not None and not _TITLED.match(found[2])
-    if not requested and label_of(found[1]) != "patient":
-        yield line
-        return
-    if requested:
-        yield found[1].strip()
-    yield f"{'Patient' if requested else found[1].strip()}: {_with_commas(found[2])}"
-
-
-def _with_commas(value: str) -> str:
-    """`Kern Anna / 3.4.1960 / Frau / Weg 4` -> the same with commas, the sex behind the rest."""
-    for sign in _DIVIDED_BY:
-        pieces = sign.split(value)
-        if len(pieces) >= PIECES_LEAST and not any(_FORM_DAY.search(one) for one in pieces[:1]):
-            break
-    else:
-        pieces = re.split(r",\s+", value)
-    sexes = [one for one in pieces[1:] if _SEX.match(one.strip())]
-    if len(pieces) < PIECES_LEAST or (not sexes and ", ".join(pieces) == value):
-        return value
-    rest = [one for n, one in enumerate(pieces) if not (n and _SEX.match(one.strip()))]
-    return ", ".join([*rest, *sexes])
-
-
 # --- columns and records ---------------------------------------------------------------------------------------------
 
 
@@ -173,26 +116,13 @@ COLUMN_LINE_MAX = 600
 _COLUMN_CELLS = re.compile(r"\t+|\s*\|\s*|\s{3,}")
 _DIVIDES = re.compile(r"[\t|]|\s\s")
 _COLUMNS = re.compile(r"\t+|\s*\|\s*|\s{2,}")
-_COLUMN_DAY = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-_SIDES = frozenset(
-    (
-        "garant",
-        "kostenträger",
-        "zuweisendestelle",
-        "empfangendestelle",
-        "empfangendeklinik",
-        "zuweisendeklinik",
-        "aufnehmendeklinik",
-    )
-)
-"""Heads of columns that are no label of a single value."""
 _RECORD = re.compile(r"^([^\W\d_][\w .-]{1,24});(.+)$")
 MIN_RECORDS = 3
 
 
 def unfolded(text: str) -> str:
     """The text with columns headed by parties set one under the other, and records set as labels and their lines."""
-    lines = straightened(text.split("\n"))
+    lines = _unnumbered(text.split("\n"))
     if sum(_record(line) is not None for line in lines) >= MIN_RECORDS:
         return "\n".join(_records(lines))
     if sum(_TABLE_ROW.match(line) is not None for line in lines[:400]) >= MIN_RECORDS:
@@ -278,11 +208,7 @@ _WITHIN = re.compile(r"(?<=[.;!?])[ \t]{1,3}(?=([^\W\d_][^\W_]{1,24}\.?):[ \t])"
 
 def _set_apart(found: re.Match[str]) -> str:
     """A heading within a line begins a line of its own."""
-    begins = heading_field(found[1]) and key(found[1]) not in _NOT_WITHIN
-    return "\n" if begins or label_of(found[1]) == "adresse" else found[0]
-
-
-_NOT_WITHIN = frozenset(("po", "nd", "hd", "vd", "op", "weiteres", "frage", "plan", "med"))
+    return "\n" if heading_field(found[1]) else found[0]
 
 
 def _record(line: str) -> tuple[str, list[str]] | None:
@@ -303,7 +229,7 @@ def _records(lines: list[str]) -> Iterator[str]:
             continue
         name, cells = record
         owner = OWNERS.get(label_of(name) or "")
-        filled = [_written(cell) for cell in cells if cell]
+        filled = [cell for cell in cells if cell]
         if owner == "patient" and len(filled) > 1 and all(one.replace("-", "").isalpha() for one in filled[:2]):
             filled[:2] = [f"{filled[0]}, {filled[1]}"]
         if owner is not None:
@@ -319,11 +245,6 @@ def _records(lines: list[str]) -> Iterator[str]:
         before = name
 
 
-def _written(cell: str) -> str:
-    """A date of digits alone as a date of birth is written."""
-    return f"geb. {cell[6:]}.{cell[4:6]}.{cell[:4]}" if _COLUMN_DAY.fullmatch(cell) else cell
-
-
 def _columns(lines: list[str]) -> Iterator[str]:
     n = 0
     while n < len(lines):
@@ -335,8 +256,7 @@ def _columns(lines: list[str]) -> Iterator[str]:
         rows, starts = [], [lines[n].find(head) for head in heads]
         while n + 1 < len(lines) and lines[n + 1].strip() and len(lines[n + 1]) < COLUMN_LINE_MAX:
             n += 1
-            rows.append(_at_heads(lines[n], starts) or _row(lines[n], len(heads)))
-        _join_salutations(rows)
+            rows.append(_at_heads(lines[n], starts) or [one for one in _COLUMN_CELLS.split(lines[n].strip()) if one])
         for at, head in enumerate(heads):
             yield f"{head}:"
             yield from (f"  {row[at]}" for row in rows if at < len(row) and row[at])
@@ -351,23 +271,6 @@ def _at_heads(line: str, starts: list[int]) -> list[str]:
     return [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def _join_salutations(rows: list[list[str]]) -> None:
-    """`Frau` above a name belongs to it."""
-    for row, below in pairwise(rows):
-        for at in range(min(len(row), len(below))):
-            if row[at] in ("Frau", "Herr", "Herrn"):
-                row[at], below[at] = "", f"{row[at]} {below[at]}"
-
-
-def _row(line: str, count: int) -> list[str]:
-    """The cells of a row, those of an empty first column as "" ."""
-    if "\t" in line or "|" in line:
-        return [cell.strip() for cell in re.split(r"\t|\|", line)][:count]
-    cells = [one for one in _COLUMN_CELLS.split(line.strip()) if one]
-    indented = len(line) - len(line.lstrip()) > 8 and len(cells) < count
-    return ["", *cells] if indented else cells
-
-
 def _heads(line: str) -> list[str]:
     """The heads of columns, where every cell of the line names a party and nothing else."""
     if not _DIVIDES.search(line):
@@ -375,8 +278,7 @@ def _heads(line: str) -> list[str]:
     cells = [one.strip(" :") for one in _COLUMN_CELLS.split(line[:COLUMN_LINE_MAX].strip())]
     if len(cells) < 2 or len(cells) > 3:
         return []
-    named = [label_of(cell) in OWNERS or key(cell) in _SIDES for cell in cells]
-    return cells if all(named) and any(label_of(cell) in OWNERS for cell in cells) else []
+    return cells if all(label_of(cell) in OWNERS for cell in cells) else []
 
 
 def cells_of(line: str) -> list[str]:
@@ -440,7 +342,6 @@ _NAMED_DOCTOR = re.compile(
     r"^(?:\w+[aä]rzt(?:in)?\s)?(?:(?:med|habil|univ|dent|Dr|Prof|OA|OÄ|PD|Prim|Priv|Univ|Chef[aä]rzt|"
     r"DDr)[\w.-]*\s?){1,6}[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w-]+)?"
 )
-_DEGREE = re.compile(r"^[^\W\d_a-zäöü][\w-]+\s[^\W\d_a-zäöü][\w-]+\s(?:MD|PhD|M\.D\.)")
 _ROLE = re.compile(
     r"^(?:(?:stv\.?|stellv\.?|leitende[rn]?|ärztliche[rn]?|ltd\.|geschäftsführende[rn]?)\s)?"
     r"[\w-]*(?:arzt|ärztin|direktor(?:in)?|leiter(?:in)?|vorstand|psycholog(?:e|in)|therapeut(?:in)?)\b",
@@ -457,16 +358,9 @@ _NOTE = re.compile(
     r"^(?:tel|fax|mail|e-mail|www)\b",
     re.IGNORECASE,
 )
-_OF_SYSTEM = re.compile(r"^(?:diktiert|geschrieben|elektronisch|dieses? (?:dokument|bericht|brief))", re.IGNORECASE)
-"""Notes that end a letter without any name."""
 _SHORT = 90
 _LONGEST = 200
 """Characters of a note of the house."""
-
-
-def is_note(line: str) -> bool:
-    """True if the line is a note of the house, such as stand at a letter's foot."""
-    return len(line) < _LONGEST and _NOTE.search(line.strip()) is not None
 
 
 def last_signed(lines: Sequence[str]) -> int:
@@ -481,9 +375,8 @@ def last_signed(lines: Sequence[str]) -> int:
             continue
         if len(line) < _SHORT and (_is_name(line) or _ROLE.match(line) or _ROLED.match(line)):
             first = signed = n
-        elif len(line) < _LONGEST and (_NOTE.search(line) or _is_name(line) or _ROLED.match(line)):
+        elif len(line) < _LONGEST and (_NOTE.search(line) or _is_name(line)):
             first = n
-            signed = n if _OF_SYSTEM.match(line) else signed
         else:
             break
     return first if signed < len(lines) else len(lines)
@@ -503,14 +396,7 @@ _SIGNING = re.compile(
     r"\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\s{2,}[^\W\d_a-zäöü])",
     re.IGNORECASE,
 )
-"""A line that ends a list at a letter's foot: day, signature, who signs."""
-
-
-def before_signing(lines: Sequence[str]) -> list[str]:
-    """The lines of a section up to the first that dates or signs the letter, and long ones behind it: text goes on."""
-    end = next((n for n, line in enumerate(lines) if n and signs(line.strip())), len(lines))
-    told = [line for line in lines[end + 1 :] if len(line.strip()) >= _SHORT]
-    return [*lines[:end], "", *told]
+"""A line at a letter's foot: day, signature, who signs."""
 
 
 def signs(line: str) -> bool:
@@ -519,7 +405,7 @@ def signs(line: str) -> bool:
 
 
 def _is_name(line: str) -> bool:
-    return _NAMED_DOCTOR.match(line) is not None or _DEGREE.search(line) is not None
+    return _NAMED_DOCTOR.match(line) is not None
 
 
 # --- the letter ------------------------------------------------------------------------------------------------------
@@ -660,20 +546,12 @@ class LetterLayout:
                 below = cells_of(self.lines[n + 1][:LINE_MAX])
                 found += [Labelled(name, (cell,), n, owner) for name, cell in zip(header, below, strict=False)]
                 continue
-            for name, cells in () if self._is_below_a_name(n, line) else self._on_line(n, line):
+            for name, cells in self._on_line(n, line):
                 if name == "geburtsdatum" and owner in ("absender", "empfaenger"):
-                    owner, found[-6:] = "patient", _of_patient(found[-6:], n)
-                if name == "nachname" and owner is None and cells and _DOCTOR.match(cells[0]):
-                    owner = "absender"
+                    owner = "patient"
                 owner = OWNERS.get(name, owner)
                 found.append(Labelled(name, tuple(cells), n, owner))
         return found
-
-    def _is_below_a_name(self, n: int, line: str) -> bool:
-        """`Hausarzt` alone on the line under another one says what that one is, and labels nothing."""
-        if ":" in line or len(line) < len(_BELOW_NAMES[0]) or n == 0 or not self.lines[n - 1].strip():
-            return False
-        return key(line) in _BELOW_NAMES
 
     def _form_goes_on(self, n: int) -> bool:
         """True if an empty line lies within a form: another label follows at once."""
@@ -708,10 +586,9 @@ class LetterLayout:
                 return [one for one in _CELLS.split(text[:LINE_MAX]) if one]
         return []
 
-    def value(self, name: str, owner: str | None = None) -> str | None:
-        """The first value behind a label of that name, of an owner's part where one is named."""
-        found = (one.value for one in self.labelled if one.field == name and (owner is None or one.owner == owner))
-        return next((value for value in found if value), None)
+    def value(self, name: str) -> str | None:
+        """The first value behind a label of that name."""
+        return next((one.value for one in self.labelled if one.field == name and one.value), None)
 
     @cached_property
     def sections(self) -> list[HeadedLines]:
@@ -732,38 +609,21 @@ class LetterLayout:
         return n == 0 or not self.lines[n - 1].strip()
 
 
-_DOCTOR = re.compile(r"(?:(?:Prof|PD|Priv|Univ|Prim|OA|Dr|Frau|Herr)[\w.-]*\s){0,3}(?:Dr\.\s?med|med\.\spract|Prim\.)")
-"""`Name: Dr. med. ...` in no party's part: who refers."""
-_ABOVE_BIRTH = 2
-"""Lines above a labelled birth date in which the patient's name is labelled."""
-
-
-def _of_patient(found: list[Labelled], at: int) -> list[Labelled]:
-    """Nobody who refers is born on a day: the name labelled right above a birth date is the patient's."""
-    own = ("nachname", "vorname", "geschlecht", "anrede")
-    near = (replace(one, owner="patient") if at - one.at <= _ABOVE_BIRTH and one.field in own else one for one in found)
-    return list(near)
-
-
 def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
     """(field, title, what follows on the line); field "" for a section of another kind, None for no heading."""
     text = line[:LINE_MAX].strip()
     text = bare_heading(text) if len(text) >= _SHORTEST else text
     if not text or text[0].isdigit() or (text[0] in "-–•*·" and not text.startswith("**")):
         return None, "", ""
-    if len(text) < _SHORTEST:
-        return _short_heading(text)
     text = text.lstrip("#* ")
     head, colon, rest = text.partition(":")
     if colon and head.strip() in _LETTERED and rest.strip():
         return _LETTERED[head.strip()], head, rest.strip()
-    if colon and (name := heading_field(head)) is not None and not (name == "" and len(rest) > 400 and len(head) > 30):
+    if colon and (name := heading_field(head)) is not None:
         return name, head, rest.strip(" *\t")
     cells = [one.strip() for one in _WIDE.split(text, maxsplit=1)]
     if len(cells) == 2 and len(cells[0]) < len(head) + 1 and (name := heading_field(cells[0])) is not None:
         return name, cells[0], cells[1]
-    if (told := _SPOKEN_HEADING.match(text)) and not colon and len(cells) == 1 and heading_field(text) is None:
-        return heading_field(told[1]), told[1], text[told.end() :].strip()
     banner = text.strip("-–=# ")
     name = None if colon and banner == f"{head}:" else heading_field(banner.rstrip(":"))
     if name is not None and (name or not re.search(r"\d", banner)):
@@ -772,33 +632,15 @@ def heading_of(line: str, alone: bool = False) -> tuple[str | None, str, str]:
         return "", text, rest.strip()
     if (colon or len(cells) == 2) and _split_label(cells[0] if not colon else text)[0] in _ENDING:
         return "", text, ""
-    told = _TOLD_DIAGNOSES.match(text) if colon else None
-    return ("diagnosen", text, told[1].strip()) if told else (None, "", "")
+    return None, "", ""
 
 
 _SHORTEST = 3
 """Characters from which on a line may have a number, a mark or a value beside its heading."""
 
 
-def _short_heading(text: str) -> tuple[str | None, str, str]:
-    """The same for `Dg`, `A:`, read without the patterns that such a line is too short for."""
-    head = text.rstrip(":")
-    name = heading_field(head)
-    if name is None and head != text and (text[0].isupper() or label_of(head) in _ENDING):
-        name = ""
-    return name, "" if name is None else head if name else text, ""
-
-
 _LETTERED = {"D": "diagnosen", "Dg": "diagnosen", "Th": "therapie", "P": "procedere", "M": "medikation", "B": ""}
 """Headings of one character, with a colon and their text on the same line."""
-_SPOKEN_HEADING = re.compile(
-    r"^(Therapie|Procedere|Prozedere|Medikation|Anamnese|Diagnosen?)\s(?=[^\W\d_a-zäöü]\w{3,})(?!Empf)"
-)
-"""Headings with text on the same line, without a colon."""
-_TOLD_DIAGNOSES = re.compile(
-    r"^.{0,60}\b(?:folgende|nachfolgende|bekannte)n?\s+(?:\w+)?[Dd]iagnosen(?:\saus)?\s*:\s*(.*)$"
-)
-_BELOW_NAMES = ("hausarzt", "hausärztin")
 _ENDING = frozenset(
     "dringlichkeit kostengutsprache klasse versicherung telefon email absender empfaenger patient fallnummer".split()  # noqa: SIM905
 )

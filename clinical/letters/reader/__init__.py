@@ -1,7 +1,7 @@
 """Rules reader: reads a letter by its form, without a language model."""
 
-from clinical.letters.reader.forms_of_entries import lists_by_form
 from clinical.letters.reader.hashed import ROWS, HashedRegression, ReaderModels
+from clinical.letters.reader.lists import lists_by_form
 from clinical.letters.reader.parts import BEGINS, PARTS, Listed, entry_parts, part_features
 from clinical.letters.reader.question import QUESTION, asking, question_of, question_rows
 from clinical.letters.reader.reader import RulesReader, read_letter

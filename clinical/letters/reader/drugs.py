@@ -58,7 +58,7 @@ def drug_part(lines: Sequence[str]) -> list[str]:
         if not text:
             gap = bool(kept)
             continue
-        if gap and not (STRICT_DRUG.match(text) or (_DRUG.search(text) and len(text) < 90 and not VERB.search(text))):
+        if gap and not _DRUG.search(text):
             break
         if kept and _NOT_TAKEN.search(text):
             continue
@@ -105,27 +105,17 @@ _AFTER_SCHEME = re.compile(
 """Boundary between the last drug and the sentence behind it."""
 
 
-_MANUAL = re.compile(r",\s(?:physikalische|manuelle)\s\w+$")
-"""A treatment by hand behind the drugs."""
-
-
 def drugs_of(text: str) -> Iterator[str]:
     """Each drug of a line: `A 5 mg 1-0-0, B 10 mg 0-0-1; C` are three."""
     text = text.replace(" // ", "; ")
-    slashed = text.split(" / ")
-    if len(slashed) > 1 and sum(bool(_DRUG.search(one)) for one in slashed) >= len(slashed) - 1:
-        text = "; ".join(slashed)
     for piece in (one for part in divided(text, ";|") for one in _taken_now(part)):
-        parts = divided(_MANUAL.sub("", piece), ",")
+        parts = divided(piece, ",")
         if (
             len(parts) > 1
             and sum(part[:1].isupper() or part[:1].isdigit() for part in parts) == len(parts)
             and sum(bool(_DRUG.search(part)) for part in parts) >= len(parts) - 1 - len(parts) // 3
         ):
-            yield from (
-                part.strip(" .") if not part.strip().endswith(("tgl.", "bds.", "Wo.", "B.")) else part.strip()
-                for part in parts
-            )
+            yield from (part.strip(" .") for part in parts)
         elif len(parts) > 1 and all(len(part.split()) <= 2 and part[:1].isupper() for part in parts):
             yield from parts
         else:
@@ -141,23 +131,16 @@ _NO_DRUG = re.compile(
 """A value of the laboratory, a telephone, what is to be checked: no drug, whatever its numbers look like."""
 
 
+_NO_LONGER = re.compile(
+    rf"^(?:siehe|s\.\s?o|unverändert|nil|-)\b|.*\b(?:{either('@denying')})\smehr\b|.*\babgesetzt\b|.*\b(?-i:STOPP?)$",
+    re.IGNORECASE,
+)
+"""A reference to another list, or a drug that is not taken any more."""
+
+
 def is_drug(entry: str) -> bool:
     entry = _ISO_DAY.sub("", entry)
-    if _NO_DRUG.search(entry):
-        return False
-    if re.match(r"(?:Die|Der|Das|Es|Sie|Er|Wir)\s", entry) and VERB.search(entry):
-        return False
-    if (
-        len(entry) > 160
-        or NO_ITEM.match(entry)
-        or _DENIED.match(entry)
-        or re.match(
-            r"^(?:siehe|s\.\s?o|unverändert|nil|-)\b|"
-            rf".*\b(?:{either('@denying')})\smehr\b|.*\babgesetzt\b|.*\b(?-i:STOPP?)$",
-            entry,
-            re.IGNORECASE,
-        )
-    ):
+    if _NO_DRUG.search(entry) or _NO_LONGER.match(entry) or NO_ITEM.match(entry) or _DENIED.match(entry):
         return False
     return (bool(_DRUG.search(entry)) and not (len(entry) > 90 and VERB.search(entry))) or (
         len(entry.split()) <= 4 and entry[:1].isupper() and not VERB.search(entry) and not entry.endswith((":", "?"))

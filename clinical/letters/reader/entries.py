@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from clinical.claims import begins_with_relative, either
-from clinical.letters.layout import GREETING, marked, unmarked
+from clinical.letters.layout import marked, unmarked
 from clinical.letters.reader.diseases import has_disease, names_disease
 from clinical.letters.reader.sentences import divided, sentences
 from clinical.text import dates_of
@@ -100,14 +100,10 @@ def announces(text: str) -> bool:
     return _AHEAD.search(text.lower()) is not None
 
 
-_OF_OTHERS = re.compile(r"^(?:FA|Familie\w*|Fam\.\w*|Soz(?:ial)?\w*)\b[\s:.]", re.IGNORECASE)
-"""Beginnings of a note on relatives or the household."""
 _EXAMINED = re.compile(r"^(?!ED\b|Aktuell|Jetzt)[^\W\d_][\w.-]{2,20}:\s|^Status (?!nach|post)", re.IGNORECASE)
 """Beginnings of an examination finding: `Cor: rein`, `Status neurologicus`."""
 _GIVEN = re.compile(r"\d\s?(?:mg|g|µg|ml)\s?/\s?(?:m2|m²|qm|kg|d)|\bmg\b.*\bTag\b|^\d+ Zykl", re.IGNORECASE)
 """A treatment with its dose."""
-_STAY = re.compile(r"\b(?:Eintritt|Austritt|Aufnahme|Entlassung)\s?:?\s+\d")
-"""A day of the stay, not of a procedure."""
 _CODE_TAIL = re.compile(r"[,\s]*\(?[A-TV-Z]\d{2}(?:\.\d{1,2})?[GVAZ]?[+*!]?\)?[.\s]*$")
 
 
@@ -131,8 +127,6 @@ def list_part(lines: Sequence[str]) -> list[str]:
         if not text:
             gap = bool(kept)
             continue
-        if GREETING.match(text) or (kept and not marked(line) and text.endswith(":") and len(text) > 12):
-            break
         if kept and not marked(line) and (_is_prose(text) or (gap and not _same_kind(kept, text))):
             break
         if gap:
@@ -153,7 +147,7 @@ def _same_kind(kept: Sequence[str], text: str) -> bool:
     return unmarked_list and plain and ":" not in text
 
 
-def items(lines: Sequence[str], wrap: bool = True) -> list[str]:
+def items(lines: Sequence[str]) -> list[str]:
     """Entries by line; a line that goes on where the one before broke off belongs to it."""
     entries: list[str] = []
     open_line = ""
@@ -162,7 +156,7 @@ def items(lines: Sequence[str], wrap: bool = True) -> list[str]:
         if not text:
             open_line = ""
             continue
-        goes_on = wrap and open_line and not marked(line) and _goes_on(open_line, text)
+        goes_on = open_line and not marked(line) and _goes_on(open_line, text)
         if goes_on:
             entries[-1] = f"{entries[-1]} {text}"
         else:
@@ -192,9 +186,6 @@ def running_list(text: str) -> Iterator[str]:
     """A list on one line: by semicolons, sentences, or commas between capitals."""
     text = text.strip().rstrip(".")
     pieces = divided(text, ";")
-    slashed = text.split(" / ")
-    if len(pieces) == 1 and len(slashed) > 2 and all(one[:1].isupper() for one in slashed):
-        pieces = slashed
     numbered = re.split(r"(?:^|(?<=[^\d.,])\s)[1-9][.)]\s(?=[^\W\d_a-zäöü])", text)
     if len(pieces) == 1 and text[:1] == "1" and len(numbered) > 2:
         pieces = [one.strip(" .,") for one in numbered if one.strip()]
@@ -204,33 +195,14 @@ def running_list(text: str) -> Iterator[str]:
     if len(pieces) == 1 and text.count(",") > 0 and len(text) < 400:
         parts = divided(text, ",")
         capital = [part for part in parts if part[:1].isupper() or any(map(names_disease, part.split()))]
-        if len(parts) == 2 and all(_DISEASE.search(part) or _is_named(part) for part in parts):
+        if len(parts) == 2 and all(_DISEASE.search(part) or has_disease(part) for part in parts):
             pieces = parts
         if len(parts) > 2 and len(capital) >= len(parts) - (not parts[0][:1].isupper()):
             pieces = parts
-    if (
-        len(pieces) > 1
-        and (last := re.split(r"\s+und\s+(?=[A-ZÄÖÜ])", pieces[-1]))
-        and len(last) == 2
-        and ";" not in text
-        and "," in text
-    ):
+    last = re.split(r"\s+und\s+(?=[A-ZÄÖÜ])", pieces[-1])
+    if len(pieces) > 1 and len(last) == 2:
         pieces = [*pieces[:-1], *last]
     yield from (unmarked(" " + piece) for piece in pieces)
-
-
-_STAGE = re.compile(r"^(?:c?p?T\d|Grad|Stadium|Typ|Stufe|NYHA|GOLD|CCS|ED|EF|DD|V\.)")
-
-
-def _is_named(part: str) -> bool:
-    """True if a piece beside a comma is a diagnosis by itself: a disease with a capital and nothing that qualifies."""
-    first = part.split()[0] if part.split() else ""
-    return (
-        part[:1].isupper()
-        and not _STAGE.match(part)
-        and len(part.split()) < 6
-        and (has_disease(part) and not first.isupper())
-    )
 
 
 def _listed(told: list[str]) -> list[str]:
@@ -245,43 +217,24 @@ _TELLS = re.compile(
 """Words that show a piece to be a sentence of the letter and no item of a list."""
 
 
-_AFTER = re.compile(r"[^\W\d_]\snach\s(?=[^\W\d_a-zäöü])")
-"""Complaint after an operation, which is no operation itself: `Schmerzen nach Spondylodese`."""
-
-
 def may_be_diagnosis(entry: str) -> bool:
-    if len(entry) < 3 or len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry):
+    if not 3 <= len(entry) <= ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry):
         return False
-    if (
-        _OF_OTHERS.match(entry)
-        or begins_with_relative(entry)
-        or _EXAMINED.match(entry)
-        or _GIVEN.search(entry)
-        or entry.endswith(":")
-    ):
+    if begins_with_relative(entry) or _EXAMINED.match(entry) or _GIVEN.search(entry):
         return False
-    if (
-        dates_of(entry)
-        and names_procedure(entry)
-        and not _PAST.match(entry)
-        and not _AFTER.search(entry)
-        and not has_disease(entry)
-    ):
+    if dates_of(entry) and names_procedure(entry) and not _PAST.match(entry) and not has_disease(entry):
         return False
     return not (len(entry) > 90 and len(VERB.findall(entry)) > 1) and any(char.isalpha() for char in entry)
 
 
 def may_be_procedure(entry: str, listed: bool) -> bool:
-    if len(entry) > ITEM_MAX or _DENIED.search(entry) or NO_ITEM.match(entry) or not any(map(str.isalpha, entry)):
+    if NO_ITEM.match(entry) or _DENIED.search(entry):
         return False
     if listed:
-        return (
-            not _STAY.search(entry)
-            and not (len(entry) > 120 and VERB.search(entry))
-            and not re.match(r"^(?:Histo|Stad)[\w.]*\s?:", entry)
-        )
+        return len(entry) <= 120 and not re.match(r"^(?:Histo|Stad)[\w.]*\s?:", entry)
     return (
-        names_procedure(entry)
+        len(entry) <= ITEM_MAX
+        and names_procedure(entry)
         and not VERB.search(entry)
         and not re.search(r"\bzur\b|geplant|empf|nach\s|\bseit\b", _PAST.sub("", entry), re.IGNORECASE)
     )

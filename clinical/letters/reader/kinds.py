@@ -89,7 +89,7 @@ def kind_of(line: str) -> str | None:
         if all(_ADJECTIVE.match(word) for word in before) and (matter or _may_follow(behind)):
             if behind[:1] and (behind[0].lower() in _WHOM or any(word.endswith(".") for word in behind)):
                 return " ".join([*before, found.group()])
-            return text if spaced != text else piece
+            return piece
     return None
 
 
@@ -119,7 +119,7 @@ def _may_follow(words: list[str]) -> bool:
     return (
         not words
         or words[0] in ("/", "(Einweisung)")
-        or (words[0].lower() in _WHOM and words[0] != "Patient")
+        or (words[0].lower() in _WHOM)
         or (len(words) <= 3 and all(word[:1].isupper() or word[:1] in "(/" or _ADJECTIVE.match(word) for word in words))
     )
 
@@ -131,8 +131,6 @@ def title_of(sheet: LetterLayout) -> tuple[str | None, int | None]:
     for n in range(min(last, len(sheet.lines), HEAD_MOST)):
         line = sheet.lines[n].strip()
         bare = re.sub(r"^(?:Formular|Dokument(?:typ)?|Typ)\s*:\s*", "", subject.sub("", line))
-        if re.match(r"(?:epikrise|befund)\s*:", bare, re.IGNORECASE):
-            continue
         if line and len(line.partition(":")[0]) < 130 and (found := kind_of(bare)):
             return found, n
     return _plain_findings(sheet)

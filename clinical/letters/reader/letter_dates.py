@@ -85,9 +85,6 @@ _TIME = re.compile(r"^,?\s{0,3}(?:um\s)?\d{1,2}[:.]\d\d(?:\s?(?:Uhr|h)\b)?")
 _WEEKDAY = re.compile(
     r"(?:\b(?:Mo|Di|Mi|Do|Fr|Sa|So)|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tag|Mittwoch|Sonnabend)[.,]{0,2}\s*$"
 )
-_NAMED_BEHIND = re.compile(
-    r"^,\s(?:(?:Dr|Prof|PD|OA|OÄ|gez)\.?\s(?:med\.\s)?)?[^\W\d_a-zäöü][\w.-]+(?:\s[^\W\d_a-zäöü][\w.-]+)?$"
-)
 _LAST_LINES = 4
 """Lines at the end of a letter in which a day and a name are its signature."""
 
@@ -116,7 +113,7 @@ class _Dater:
         found: tuple[float, str] | None = None
         for one, place in self._placed():
             day = one.iso()
-            if day is None or one.birth or one.end - one.start < 6 or self.born in (day, one.iso(birth=True)):
+            if day is None or one.birth or self.born in (day, one.iso(birth=True)):
                 continue
             score = self._score(place)
             if score >= ENOUGH and (found is None or score > found[0]):
@@ -150,8 +147,6 @@ class _Dater:
     def _score(self, place: _Place) -> float:
         """Evidence that the date is the letter's own."""
         head, foot = self._is_head(place.n), place.n >= self.sheet.closing or place.n in self._last
-        if re.search(r"\bgeb|\*\s*$", place.line_before[-14:], re.IGNORECASE):
-            return 0.0
         if _FAX.search(place.line[:LINE_OF_FAX]):
             return FAXED
         if _LABEL_BEFORE.search(place.line_before) or self._under_label(place):
@@ -187,33 +182,29 @@ class _Dater:
         title = place.line_before.strip(" -–,")
         if _KIND_BEFORE.search(place.line_before):
             return bool(kind_of(title.rsplit("vom", 1)[0].strip(" -–,")))
-        return kind_of(title) is not None and len(title.split()) < 4 and not _TIME.sub("", place.behind).strip(" .")
+        return kind_of(title) is not None and len(title.split()) < 4
 
     def _under_label(self, place: _Place) -> bool:
         """The line above is `Datum`, or a row of references with `Datum` above this cell."""
         if place.n == 0:
             return False
         above = [one for one in re.split(r"\t+|\s{2,}", self.sheet.lines[place.n - 1].strip()) if one]
-        if not place.line_before.strip():
-            return len(above) == 1 and key(above[0]) in _WRITTEN_LABELS
-        return len(above) > 1 and key(above[-1]) in _WRITTEN_LABELS and not place.behind.strip()
+        alone = not place.line_before.strip()
+        return alone == (len(above) == 1) and key((above or [""])[-1]) in _WRITTEN_LABELS
 
     def _alone(self, place: _Place, head: bool, foot: bool) -> float:
         """Place and day, or a day alone in its cell, in the head or at the foot."""
         text = place.before.strip(" \t|") or (place.line_before.strip() if len(place.line_before.strip()) < 4 else "")
         text = _WEEKDAY.sub("", text).strip()
         alone = not _MARKS_BEHIND.sub("", _TIME.sub("", place.behind)).strip(" .,;Uhr:0123456789")
-        if foot and place.n in self._last and _NAMED_BEHIND.match(place.behind.rstrip()):
-            alone = True
         told = re.search(r",$|,\s*(?:den|am)$|^(?:den|am)$|\b(?:den|am)$", text)
         if alone and text and told and _PLACE_BEFORE.match(text) and (head or foot or "," in told[0]):
             return PLACED + head + foot
         others = len(dates_of(place.line[: 2 * _AROUND])) > 1
         if not text and alone and not place.line_before.strip():
             return (ALONE if head or foot else 2.0) + head + foot - others
-        beside = (one for one in dates_of(place.line_before) if not one.birth and one.iso() != self.born)
         ends = (head and place.n < HEAD_LINES) or place.n in self._last
-        return ENOUGH if ends and alone and not text and not any(beside) else 0.0
+        return ENOUGH if ends and alone and not text else 0.0
 
 
 def _label(place: _Place) -> str:

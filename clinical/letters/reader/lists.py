@@ -8,32 +8,29 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 
-from clinical.claims import either
 from clinical.letters.labels import key, rank_of
-from clinical.letters.layout import HeadedLines, LetterLayout, before_signing, marked, signs, unmarked, untabled
+from clinical.letters.layout import HeadedLines, LetterLayout, marked, signs, unmarked, untabled
 from clinical.letters.reader.diseases import has_disease, names_disease
-from clinical.letters.reader.drugs import STRICT_DRUG, drug_part, drugs_of, is_drug, tabled
+from clinical.letters.reader.drugs import STRICT_DRUG, drug_part, drugs_of, is_dosed, is_drug, tabled
 from clinical.letters.reader.entries import (
     NO_ITEM,
     OPERATION,
     VERB,
     Procedure,
+    announces,
     items,
     list_part,
     may_be_diagnosis,
     may_be_procedure,
     names_procedure,
     procedure_of,
+    recommends,
     running_list,
 )
-from clinical.letters.reader.forms_of_entries import lists_by_form
 from clinical.letters.reader.hashed import ReaderModels, shipped
-from clinical.letters.reader.names import doctor_in
 from clinical.letters.reader.narrative import acts_in, drugs_within, told_diagnoses, told_drugs
-from clinical.letters.reader.narrative.diagnoses import diagnoses_in
 from clinical.letters.reader.parts import Listed, diagnoses_of
 from clinical.letters.reader.sentences import sentences
 from clinical.letters.reader.spans import SPAN_ROWS, SPANS, STATES, EntrySpan, WordFeatures, entries_in
@@ -42,12 +39,6 @@ from clinical.text import dates_of
 
 _BEGINS = re.compile(rf"\w*{OPERATION.pattern}\b", re.IGNORECASE)
 """A sentence under Therapie whose first word is a procedure."""
-_IN_PROSE = re.compile(r"\b(?:leidet|besteht|bestehen)\b")
-_OPERATED = re.compile(
-    r"^\W*(?:Operateur|Operationsbericht|OP-Bericht|Operationsprotokoll|"
-    r"1\. Assistenz)",
-    re.MULTILINE,
-)
 _DAY_FIRST = re.compile(r"^\s*\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})\s?[:\s–-]\s*(?=[^\W\d_])")
 
 
@@ -67,18 +58,9 @@ class ListReader:
     def __init__(self, sheet: LetterLayout, written: str | None = None, models: ReaderModels | None = None) -> None:
         self.sheet, self.written = sheet, written
         self.statements = JudgedStatements(sheet, written, models)
-        sections = (one for one in sheet.sections if not self._narrates(one))
-        self.sections = [replace(one, lines=before_signing(one.lines)) if one.field else one for one in sections]
 
     def _of(self, *fields: str) -> list[HeadedLines]:
-        return [one for one in self.sections if one.field in fields]
-
-    def _narrates(self, section: HeadedLines) -> bool:
-        """`Vorgehen` in a report of an operation tells how it went."""
-        return (
-            key(section.title) in ("vorgehen", "befundvorgehen", "verlauf", "vorgehenbefund")
-            and _OPERATED.search(self.sheet.text[:8_000]) is not None
-        )
+        return [one for one in self.sheet.sections if one.field in fields]
 
     # the entries, word by word
 
@@ -131,26 +113,16 @@ class ListReader:
         if found and all(_BESIDE.match(key(one.title)) for one in self._of("diagnosen")):
             listed = " | ".join(found).casefold()
             found = [*(one for one in told_diagnoses(self.statements) if one.casefold() not in listed), *found]
-        if any(_IN_PROSE.search(entry) for entry in found):
-            found = [one for entry in found for one in (diagnoses_in(entry) if _IN_PROSE.search(entry) else [entry])]
-        return merged(found or self._assessed() or told_diagnoses(self.statements))
+        return merged(found or told_diagnoses(self.statements))
 
     def listed(self, section: HeadedLines) -> list[tuple[str, Listed]]:
         """The entries under a heading as they stand, each with how it stood there."""
         entries = list(self._entries(section))
         return [(entry, Listed(section.running, len(entries))) for entry in entries]
 
-    def _assessed(self) -> list[str]:
-        """A report of tissue names its diagnoses as a numbered assessment."""
-        if not _OF_TISSUE.search(self.sheet.text[:3_000]):
-            return []
-        assessed = [one for one in self.sections if _ASSESSMENT.search(key(one.title))]
-        listed = [line for one in assessed for line in one.lines if marked(line)]
-        return [entry for entry in items(listed) if may_be_diagnosis(entry)]
-
     def _entries(self, section: HeadedLines, details: bool = False) -> Iterator[str]:
         """The list under a heading: items by line, a running list by its stops and semicolons."""
-        lines = list_part(untabled(_of_label(section)))
+        lines = list_part(untabled(section.lines))
         whole = [line for line in lines if line.strip()]
         if len(whole) == 1 and (section.running or not marked(whole[0])):
             yield from running_list(whole[0])
@@ -219,23 +191,21 @@ class ListReader:
             listed = map(procedure_of, entries)
             found += [one if one.day else Procedure(one.name, dated) for one in listed]
         for section in self._of("therapie"):
-            told = (one for line in _unwrapped(section.lines) for one in sentences(line.strip()) if len(one) < 120)
+            told = (one for line in _unwrapped(section.lines) for one in sentences(line) if len(one) < 120)
             found += [
                 procedure_of(one)
                 for one in told
                 if may_be_procedure(one, False) and (dates_of(one) or _BEGINS.match(one))
             ]
         for section in self._of("diagnosen", "therapie"):
-            plain = section.field != "diagnosen"
-            told_of = items(list_part(section.lines)) if plain else list(self._entries(section, details=True))
+            told_of = (
+                items(list_part(section.lines))
+                if section.field == "therapie"
+                else list(self._entries(section, details=True))
+            )
             entries = (one for entry in told_of for one in _joined(entry))
-            found += [
-                procedure_of(entry)
-                for entry in entries
-                if may_be_procedure(entry, False)
-                and (plain or _is_act(entry))
-                and not ("erkrank" in key(section.title) and _is_past(entry, year))
-            ]
+            done = (one for one in entries if may_be_procedure(one, False))
+            found += [procedure_of(one) for one in done if section.field == "therapie" or _is_act(one)]
         found += self._dated()
         known = " | ".join(one.name for one in found).casefold()
         outside = (
@@ -265,18 +235,9 @@ class ListReader:
         return merged(unmarked(" " + one.text) for one in self.statements.of("procedere") if _is_step(one.text))
 
 
-_LABEL = re.compile(r"^\s*[^\W\d_a-zäöü][\w/ -]{2,40}:(?:\s|$)")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WRAPPED = 50
 """Characters from which a line of a sentence may continue in the next one."""
-
-
-def _of_label(section: HeadedLines) -> list[str]:
-    """The lines of a section; what began on the heading's own line ends where another labelled line follows."""
-    if not section.running or section.field != "eingriffe":
-        return section.lines
-    ends = (n for n, line in enumerate(section.lines) if n and (_LABEL.match(line) or not line.strip()))
-    return section.lines[: next(ends, len(section.lines))]
 
 
 def _unwrapped(lines: list[str]) -> list[str]:
@@ -298,16 +259,9 @@ _A_WORD = re.compile(r"[^\W\d_]{3}|[^\W\d_a-zäöüß]{2}")
 
 def _each_once(found: list[Procedure]) -> list[Procedure]:
     unique = {
-        re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one
-        for one in reversed(found)
-        if one.name and not any(_is_told_better(one, other) for other in found)
+        re.sub(r"\W+", " ", one.name.casefold()).strip() + (one.day or ""): one for one in reversed(found) if one.name
     }
     return list(reversed(unique.values()))
-
-
-def _is_told_better(one: Procedure, other: Procedure) -> bool:
-    """The same procedure of the same day, told without the sentence behind it."""
-    return one.day is not None and one.day == other.day and one.name.startswith((f"{other.name}.", f"{other.name},"))
 
 
 def _is_past(entry: str, year: int | None) -> bool:
@@ -321,10 +275,10 @@ _DASHED = re.compile(r"^\s*[-–•*·]\s*")
 
 
 def _without_details(lines: list[str]) -> list[str]:
-    """Under numbered diagnoses what is dashed and names no disease is a detail of the one above: a value, a measure."""
+    """Under numbered diagnoses what is dashed is a detail of the one above: a value, a measure."""
     if not any(_NUMBERED.match(line) for line in lines):
         return lines
-    return [line for line in lines if not _DASHED.match(line) or has_disease(line)]
+    return [line for line in lines if not _DASHED.match(line)]
 
 
 def _is_act(entry: str) -> bool:
@@ -334,8 +288,6 @@ def _is_act(entry: str) -> bool:
     return not any(names_disease(word.strip("(),.;:").lstrip("0123456789-")) for word in before.split())
 
 
-_OF_TISSUE = re.compile(r"(?:histo|zyto|patho)log", re.IGNORECASE)
-_ASSESSMENT = re.compile(r"beurteilung$|^diagnose")
 _BESIDE = re.compile(r"neben|^bekannt|begleit|vorbestehend|vorerkrank|nd$")
 """Headings of what is beside the reason for the letter, which its sentences tell."""
 _MORE = re.compile(
@@ -347,8 +299,6 @@ _SIGNED = re.compile(
     r"[^\W\d_][\w.-]+(?:\s[\w.-]+)?,\s(?:(?:den|am)\s)?\d|Kopie|Beilage|Anlage|Seite \d)"
 )
 """Lines that end a letter: a doctor, place and day, copies."""
-_NOTHING = re.compile(rf"^(?:{either('@answered_no')})\W*$", re.IGNORECASE)
-"""An entry that says that there is none."""
 
 
 SHORTEST_STEP = 9
@@ -356,17 +306,8 @@ SHORTEST_STEP = 9
 
 
 def _is_step(text: str) -> bool:
-    no_step = NO_ITEM.match(text) or _SIGNED.match(text) or signs(text) or _is_doctor(text)
+    no_step = NO_ITEM.match(text) or _SIGNED.match(text) or signs(text)
     return len(text) >= SHORTEST_STEP and not no_step and not _is_bare_drug(unmarked(" " + text))
-
-
-def _is_doctor(text: str) -> bool:
-    """A doctor's name beside which nothing is said: it signs."""
-    return len(text) < LONGEST_NAME and doctor_in(text) is not None and "procedere" not in lists_by_form(text)
-
-
-LONGEST_NAME = 70
-"""Characters of a line that may be a name and nothing else."""
 
 
 def _is_bare_drug(sentence: str) -> bool:
@@ -379,3 +320,15 @@ def _joined(entry: str) -> list[str]:
     """`A-ektomie und B-plastik` are two procedures where each is one by itself."""
     parts = entry.split(" und ")
     return parts if len(parts) == 2 and all(map(names_procedure, parts)) and len(entry) < 160 else [entry]
+
+
+def lists_by_form(entry: str) -> frozenset[str]:
+    """The lists whose marks an entry has by its own words; none where it has no mark at all."""
+    marks = {
+        "medikation": is_dosed(entry),
+        "eingriffe": names_procedure(entry),
+        "procedere": recommends(entry) or announces(entry),
+        "diagnosen": has_disease(entry),
+        "fragestellung": "?" in entry,
+    }
+    return frozenset(part for part, has_mark in marks.items() if has_mark)

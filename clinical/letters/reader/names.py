@@ -31,187 +31,171 @@ fragestellung versicherung krankenkasse kasse betr vornamen
 ihnen jungen knaben pat.in mri mrt ct nativ knie links rechts
 """
 _FIRST_NAMES = """
-aaron abdullah achim ada adam adele adelheid adolf adrian agathe agnes ahmed aische alban albert alberto albrecht aldo
-alessandra alessandro alex alexa alexander alexandra alfons alfred ali alice alina alma alois aloisia alwin amadeus
-ambros amelie amira anabel anastasia anatol andrea andreas andrin andré angela angelika anita anja anke anna annabelle
-anne annegret anneke annelies anneliese annemarie annemie annette anni annika ansgar anton antonia antonio apollonia
-ariana ariane armin arnd arne arno arnold arnulf arthur artur astrid athanasios august aurel aurelia axel aylin ayse
-balthasar barbara bartholomäus bastian beat beate beatrice beatrix ben benedikt benjamin benno bernadette bernardo
-bernd bernhard berta bertha berthold berti bettina birgit björn blanka boris brigitta brigitte britta bronislaw bruno
-burkhard camilla carina carla carlo carmen carola caroline caspar cedric chantal charlotte chiara christa christel
-christian christiana christiane christina christine christl christof christoph clara claude claudia claudio claus
-clemens constanze corina corinna cornelia cornelius cosima curdin cäcilia cécile cédric dagmar dalia dana daniel
-daniela danuta daria dario david davide debora denis denise desirée detlef diana diego dieter dietlinde dietmar dino
-dirk dominic dominik dominique donato dora doris dorothea dragan dragica duri ebba eberhard edda edelgard edeltraud
-edeltraut edgar edith edmund eduard egbert egon ekkehard elena eleonora eleonore elfriede elia eliane elias elif elina
-elisa elisabeth elise eliska elke ella ellen ellinor elmar elsa elsbeth elvira emanuel emil emilia emine emma emmerich
-enrico enzo erdmute erhard eric erich erika erna ernestine ernst erwin erwina esra ester esther etienne eugen eugenie
-eva evelyn evi ewa ewald fabian fabienne fabio fabrizio fadime fatma felicitas felix felizitas ferdi ferdinand
-fernando fidelis fiona flavia flavio florian flurin flurina franca francesca francesco franco frank franz franziska
-françois freya fridolin frieda frieder friederike friedhelm friedlinde friedrich frithjof fritz fränzi gabriel
-gabriela gabriele gaby gebhard genoveva georg georgios gerald gerd gerda gerhard gerlinde gernot gero gerold gertrud
-gertrude gesa gian giancarlo gianni giorgio giovanni gisela giulia giuseppe gottfried gottlieb gregor greta gudrun
-guido gunda gunnar gunther guntram gustav gustl götz günter günther hanna hannah hannelies hannelore hannes hans
-hansjörg hanspeter hansruedi harald hartmut hartwig hasan hatice hedwig heidemarie heidi heike heiko heiner heini
-heinke heinrich heinrike heinz helen helena helene helga helmine helmut helmuth henning henny henriette henrik henrike
-herbert hermann hermina hermine herta hilda hildburg hilde hildegard hiltrud hinrich holger horst hubert hugo hüseyin
-ibrahim ida ignaz ilja ilka ilona ilse imke immanuel ina ines inga inge ingeborg ingo ingolf ingrid irena irene irina
-iris irma irmela irmgard isa isabel isabella isabelle isidor ivan ivana ivo iwona jacob jacqueline jadwiga jakob jan
-jana janina janine janis jannik janosch jaroslav jasmin jasna jasper jean jeannette jelena jennifer jenny jens
-jeremias jessica joachim joana jochen joel johann johanna johanne johannes jolanda jolanthe jon jonas jonathan jorge
-josef josefa josefine joseph josip joël joëlle juan judith jukka julia julian juliane julius justus jutta jörg jörn
-jürg jürgen kai kaja kamila karin karl karla karlheinz karlo karolina karoline kasimir kaspar kata katharina kathrin
-katja katrin kerstin kevin kilian kira kirsten klara klaus klemens knut konrad konstantin korbinian kordula kreszenz
-kristina kunigunde kurt ladina lara larissa lars laura laurenz laurin layla lazar lea leander leberecht lena lennart
-lenz leo leokadia leon leonhard leonie leonora leopold lia liam liane lieselotte liliane lilli lina linda linus lisa
-lisbeth liselotte livia livio ljubica lorenz loris lothar lotte louis louise luana luca lucas lucia ludmila ludmilla
-ludwig luis luise lukas luzia luzius lydia magda magdalena maik maike maja maksim malte manfred manuel manuela mara
-marc marcel marcella marcin marco mareike marek margareta margarete margaretha margarethe margarita margit margot
-margrit margrith maria marianne marie marija marijan marika marina mario marion marisa marius markus marlene marlies
-marlis martha martin martina marvin mathias mathilde mats matteo matthias matthäus maurice maurizio maurus max
-maximilian mechthild mechtild mehmet meike meinrad melanie melissa melitta mensur merle metin mia michael michaela
-michelle mila milan milena mina mirela miriam mirjam mirjana mirko miroslav mohammed mona monika monique moritz murat
-muriel mustafa nadia nadine nadja nando natalie natascha nathalie nathanael nelly nepomuk nick nico nicola nicolas
-nicole niklas niklaus nikola nikolai nikolaus nils nina noah noemi nora norbert norma notburga noëmi olaf oleg olga
-oliver olivia omar orsola ortrud ortwin oskar osman oswald otmar ottilie ottmar otto ottokar pablo pamela paolo pascal
-patricia patrick patrizia paul paula pauline pavel petar peter petra philipp philippe philomena pia pierre piotr
-pirmin pius quirin rade radovan rafael rahel raimund rainer rainhard ralf ralph ramona raoul raphael raul rebecca
-rebekka regina regine regula reinhard reinhild reinhilde reinhold remo renate renato rené reto ricarda riccardo
-richard richarda rico rita robert roger roland rolf roman romana romy ronald ronja rosa rosalia rosalinde rosemarie
-rosina rosmarie rosmarin roswita roswitha rudolf ruedi rupert ruth sabina sabine sabrina salome samira samuel sandra
-sandro sara sarah sascha sava sebastian selina selma senta sepp serafin serge sergio severin seyma sibylla sibylle
-siegfried sieglinde siegmund siegrid sigmund sigrid sigurd silja silke silvan silvana silvia silvio simon simona
-simone slavica slobodan snezana sofia solveig sonia sonja sophia sophie stanislaw stefan stefanie stefano steffen
-stella stephan stephanie susann susanna susanne svea sven svenja sylvester sylvia sylvie sönke tabea tamara tamina
-tamás tanja tatiana tatjana teodor teresa tessa thea thekla theo theodor theodora theresa therese theresia thierry
-thomas thorben thorsten till tilman tilo tim timo timon tina titus tobias tom torben torsten traudl traugott traute
-trudi trudy udo ueli ulf ulla ulrich ulrika ulrike urban urs ursina ursula urte ute uwe valentin valentina valeria
-valerie vanessa vasile vera verena verona veronica veronika viktor viktoria vincent vincenzo vinzenz viola virginia
-vito vitus vivien vladimir volker vroni walburg walburga waldemar walter waltraud waltraut waltraute wanda wendelin
-wenzel werna werner wiebke wieland wilfried wilfriede wilhelm wilhelmine willi willy wilma winfrid winfried wladimir
-wolf wolfgang wolfram xaver xenia yannick yannik yusuf yves yvonne zdenka zeynep zita zoe zoran zuzana ömer
-"""
-_MORE_FIRST_NAMES = """
-abeba adisu akua aoife aroha asmara awa ayaan ayodele babak bahar bahram baraka bashkim behrouz besnik bilal binh bora
-chiamaka chidi chinedu chiara ciara dalila daud dawit deepak desta diallo dina dung duc ebru ehsan eirini elanur emeka
-eritrea estefania fadi farid fariba farzad fatou fekadu femi fereshte fikirte fiona fitim florije gebre genet ghazal
-giang girma habib hadi hagos haile hamza hanan hang hari haruka hashim hayat helin hoa hong hossein huong hung idil
-ifeoma iman imani indrit isam isra jagoda jamila jawad jetmir joao jovan kamala kaveh kebede keiko kenji khadra khanh
-kidane kiran kjersti kofi kojo krenar kumar kushtrim kwame lan laith lam leonora leyla linh liu liya long loan lul
-mahdi mai mahsa makeda manjit masoud mehdi mehrdad meiling mekdes mengistu mihret milos min minh mohan mulugeta musa
-nadim nam nasra natnael ndeye neema nga ngan ngoc ngozi nhung niamh nilufar nima noor nurettin obinna olumide omar oana
-ousmane parisa parvin phuong pooja priya qendresa quang quoc quyen rahul raj rajan rania reem reza rohan ruba rukhsana
-saeed saleh samina sanjay selam selamawit semhar sevil shahin shala shirin siham simret siobhan sita solomon son soraya
-suad sundari suresh taha tam tamam tariq tekle tewodros thanh thao thi thien thu thuy tigist trang trung tsegay tuan
-tuyet usman van vandana vesel veton vien vinh wafa walid wanjiru wei xuan yared yasemin yehia yohannes yonas yuki
-yusuf zahir zainab zakaria zarif zewdi zhen zineb zoran zuhra annelore anneliese-marie hildtrud irmhild gesche wiebken
-friedegund ehrentraud hannerose rosmarie marie-theres marie-luise eva-maria ann-kathrin ilse-lore karl-heinz hans-jürgen
-klaus-dieter heinz-peter jan-ole kornelia petronella gesine mechthild roswitha oda solvej
-aaliyah abbas abel abigail adalbert adelina adem adnan adriana adriano afra agata agim aida ajla ajda akim alain alaia
-alba albana albina alda aldina alec alejandro aleksandar aleksandra alena alessio alev alexandre alexej alfonso alija
-alisa alisha alissa altin alva alya amadou amanda amar amber amélie amina amir amra anastasija ana anaïs andjela
-andrej andrew andrijana andré andri anela anetta angelina angelo anica anika anikó anisa anouk antje antoine antonella
-antonia apostolos aram arben ardita argyro arian arif arlette armando arta artan arthur arton arzu asim asiye aslan
-aslı asma assunta atilla atif augustin aurelie aurora ava ayla aylin ayşe aziz azra babette baptist baran bashar
-batoul bea belinda bella ben benita benedetta bengt bente beppo berat beritan bernarda bernadett beryl besim bettine
-bianca birgül birte bjarne blagoje blerim blerta bogdan bogna bojan bojana boran borislav božena branislav branka
-branko brendan brian brigit bruna burak burcu burim can canan carine carlos carlotta carmelo carmine carolin carolina
-caterina cathérine catherine cecilia celal celia celina celine cem cemal ceyda chandra cihan cinzia clarissa claudine
-claudius clea clelia colette colin concetta conny constantin corin corine corinne corsin cristian cristiano cristina
-cyrill cyril céline dafina daisy damian damiano damir dana danica danijel danijela danilo danuta darko darius dean
-deborah defne dejan delia demian deniz derya desanka despina destan detlev devrim dilan dilara dimitar dimitri
-dimitrios dino dirk djordje djamila dolores domenica domenico donat donata donka dorina dorit dorota dorothee
-dorothé drita dubravka durmuş dušan dzenana džemal ece ecem eda edelbert edina edin edis edith edona efe eglantine
-egzon eike eileen einar ekaterina ela eleni eleftheria elfi elfriede elham elias eligius elin elina elio elira elise
-elisha elke elma elmira elsbet elvin elvis emanuela emel emilie emilio emin emina emir emirhan emre ender enes
-engelbert enis enrica enver erdal erdem eren erhan erich erkan erol ersin ertan esin esma esmeralda estela esteban
-estelle eszter euphemia eveline evelina evgeni evangelos ezgi fabiana fabiola fabrice fadil fahri fanny farah faruk
-fatih fatima fatime fatmir faustina federica federico fehmi felicia feliks fenja ferdi ferenc ferhat fernanda
-fethi fikret filip filippo filippa finn fiorella firat fjodor flamur flavian fleur flora florence florentin florentina
-florin folke francesco françoise freddy frederic frederik frieda fridtjof fritzi frodo fynn gabor gaetano gajendra
-galina gazmend geert gemma genc geneviève geoffrey georges georgette georgia gerda geri germaine gerrit gervais
-ghassan ghislaine giacomo giada gianluca gianna gian-luca gilbert gilberte gilles ginette gino giorgia giorgos gioia
-gisbert gitta gitte giuliana giuliano giuseppina gizem gjergj gjon godfrey goran gordana gordon grazia graziella
-grazyna grażyna greg gretel grzegorz gualtiero guillaume gulnara günay gülay gülcan gülsen gülten gürkan hakan haki
-halil halina halime hamid hana hanife hanka hanne hans-peter harun hassan hatem hatidza hauke havva hedda
-hedi hedy heidrun heiderose heinke heino heintje hekuran hella henner henri henrieta hergard heribert herlinde hermi
-hermien hermann-josef hilal hilmar hiltraud hina hiroshi holda hrvoje huda hülya husein hussein hyacinth ian ibolya
-idris idriz ignacio ignatius igor iker ilaria ildikó ilhan ilian ilir ilka imelda imre indira inken inna ioana ioannis
-iolanda ionel irfan irini irmela isaak isabell isabela ismail ismet isolde istván iulia ivanka ivica ivka iwan izabela
-jaan jacek jaime jakub jala jamal james janek janet janin janko janne jannes jannick janosch jaqueline jaro jarmila
-jasmina jasmine jason jaspal javier jayden jeanette jeanne jeanine jean-luc jelka jelle jeremy jerzy jesko jesper
-jesus jette jirka joanna joaquim joerg joey john jolana jolande jolanta jolie jordan jorina jorinde jorma josé
-josephine joschka josua jost josy jovana jovica joy joyce jozef jozo juana julie juliette julika jule
-juna jurek juri justin justyna jutka jérôme jörn kaan kadir kaltrina kamal kamil karan karel karen karim karima kasia
-kaspar kastriot katalin katarina katarzyna kateryna kathleen kathi kathy katia katinka kato katrina kaya kazim kelly
-kemal kenan kenneth keno kerem khadija khaled khalil kim kimberly kirill kjell knud konstantina konstantinos konstanze
-konstantin korbinian kosta kostas kreshnik krešimir kriemhild kristian kristin kristijan kristof krystyna krzysztof
-kujtim kurtis ladislaus ladislav laila lali lambert lana lando lara lasse laszlo latifa laura layal layla leif
-leila lejla lelia len leni lenka lennard lennox leokadija leonardo leonid leontine leopoldine leroy leszek
-liana liborius lidia lidija lieselott liesbeth liesel lilian liliana lilija lily lindita lino linn lionel liridon
-lirim lisanne lisette liv livia ljiljana ljubomir logan lola lorena lorenzo loredana lorin lotti louisa lova lovis
-luan luc lucian luciana luciano lucie lucien lucija luigi luisa luisella luka lumturije luna lutz lydie lynn maarten
-mabel maddalena madeleine madlaina mads mae magali magnus mahmoud mahmut maia maija maila maja malaika malak malena
-malgorzata malin małgorzata manda mandy manfredo mani manola manolis manon manuela marcelo marcela marcello marcus
-marduk mareen marek maren margarethe margaux margherita margret marguerite mariam mariana mariangela mariano maribel
-maricel mariella marielle marietta mariette marija-magdalena marijana marina marinko marinus marisol marit marita
-marjan marjana markéta marko marla marleen marlis marlon marta marten marthe martine martino marwa marwin mary maryam
-marzena massimo mateo mateusz mathieu mathis mathéo matilda matilde matti mattia mattea maura maxim maxime maximiliane
-maya mayra medina medine mehmed melek melina melisa mélanie memet menga meral mercedes meret meriem
-merima merita meryem mesut mevlüt mia micha michail michal michał michel michela michele micheline mihai mihaela mika
-mikael mike miklos mikołaj milica milka miljana milo miloš milton mimoza minea mino mira miranda mirabela mireille
-mirela mirella mirka mirna mirsad mirsada mirza misha mladen modesta mohamad mohamed mohammad monica morena morgan
-moritz morris mosche muhamed muhammad muhammed muhammet muharrem mujo mukaddes müjgan mürvet myriam myrta myrtha
-nabil nada nadezhda nadija nadiya naim naima nala namik nancy naomi narges nasir nasrin natalia natalija natalya
-nathan nathanaël navid nazan nazli nea nebojša necla nedim nehir nela nelli nermin nermina nesrin nevena neven nico
-nicolai nicolaj nicolaus nicoletta nidal nihal nihat nika nikita niko nikolaos nikolaj nikolas nikoletta nikolina
-nils-ole nina-marie nino niki nives nizar noa noah-elias noam noé noel noelle noémie nolan nora norah norman nour
-nouri nuno nur nuray nurcan nurgül nuri nuria nurten nusret octavia odette odile oisín ole oleh oleksandr oleksii
-olena olga olha olimpia oliwia olivera olivier oluf ömer omid ondřej onur oona oriana orlando orhan orietta orla
-orsina orsolya oscar osvald otto-karl ottavio ove özcan özden özge özgür özlem pál panagiotis paola pascale
-pasquale patric patrik pau paulina paulo pavle pawel paweł pedro peer pelin per perihan perrine pero petros petrus
-philip phillip pierina pierluigi pietro pilar piotr placi placidus polina predrag primo priska przemysław quentin
-quinn rabea rabia rachel rada radmila radomir radoslav rafaela rafał raffaela raffaele rahela rahim rahman raik raina
-raïssa rajko ralph-peter rama ramadan ramazan ramiz ramize randi raphaela raquel rasim rasmus ratko raymond razvan
-rebecca reda refik regis régis reinhart reino rejhan remigius rena renan rené-marc renée reni renzo resul reta rexhep
-ria rian riana ricardo richarda rick riet rifat rikarda rina risto rita-maria riza robby roberta roberto robin
-rocco rochus rodolfo rodrigo roel rogelio rok roland-peter romain romaine romana romed romeo romilda romina romuald
-ron ronald ronan ronny roque rosalba rosalina rosanna rosario roselinde rosella rosemary rosetta rosi rosita rosy
-roswin rouven roxana roxane rozalia ruben rudi rufus rukiye rune ruprecht ruslan ruža rüdiger ryan saad sabah sabino
-sabri sadik sadiye safet safiya sahra said salih salim salma salman salvador salvatore sami samantha samia samir samra
-samy sander sandrina sandrine sanela sanja santino santo saranda saša sascha-andreas sasa sasha saskia savina sead
-sebahat sebastiano sebnem seda sedat sefa seher selami selin selim selman semih semra sena senad senada senka serap
-serafina serdar serena sergej serhat serhii serkan servet sevda sevgi sevim seweryn seyfi shadi shaban shamsa shanti
-sharon sheila shkelqim shpresa shqipe siad sidonia siegbert siegmar sieghard sigisbert sigmar signe silas
-silvija silvie silvester silvano simeon simge simonetta sina sinan sinem sinja siri siro sirpa sissy slađana
-slaven slavko sladjana smilja snežana sofie sofija soheila soledad solveigh solvejg sondra sonay songül sören
-soraia spomenka spyros srdjan stacy stana stanislav stanislava stanko stavros stefania stefanija stefano-luca stella
-sten steven stina stipe stjepan stojan strahinja süleyman sultan sumeja suna sunna susan susana susi suzana suzanne
-sven-erik svetlana svetozar swantje sylvana sylvain sylvette sylvia szilvia tabitha tadeusz tahir talia tamar tamas
-tamino tammo tanaz tanya tara tarek tarik tatjana-maria tayfun taylan tea ted teodora teresia terezija thaddäus thais
-thalia thamar thassilo theodore theodoros thilo thiemo thies thora thorben-lasse thore thyra tia tibor tiago
-tihana til tilde tilda tilly timea timon timotheus timur tina-maria tino tiziana tjark toby todor tomas tomasz tomaž
-tomislav tommaso toni tonio tonja tore toska tove traian trine tristan trude trudel trudi tugba tuğba tuncay turgut
-türkan tyler udo ueli ugo uğur ugur uli ülkü umberto umut una undine ursin ursina-maria ursulina usama uschi uta
-valborg valentine valentyna valentino valerij valérie valeriya valerio valmir valon valter varvara vasil vasilij
-vasilios vasiliki vatroslav veerle vedran velimir venera verena-maria vesna vicente vicky victoria victor vida
-vigdis vilma vilmos vinko violetta virginie vitali vito-andrea vittorio viviane viviana vivienne vjollca vlado vladan
-vladimira vlasta vojislav vojtěch volkan vreni vroni vuk walfried walter-josef wanja wasil wassili wassilios wencke
-wendel wenke wibke wiesław wiesława wilbert wilfriede wilhelmina wiltrud winnie wiktoria wladislaw włodzimierz
-wojciech wolfhard wolodymyr woldemar wolfram-peter xavier xhevdet xheneta ximena yael yaël yakup yan yara
-yasin yasmin yasmina yasmine yavuz yener yeter yeşim yıldız yilmaz ylenia ylva yolanda yulia yuliya yunus yuri
-yusra yvette yvonne-maria ysabel zahra zara zarah zeljko željko zehra zejna zeki zelda zeliha zenon zeno
-zerrin zinaida zita-maria zlatan zlatko zofia zoë zoé zoltán zora zorica zsófia zsuzsanna zuhal zülfiye zvonimir
-zvonko ägidius änne ömür özkan šime štefan şenay şükran şerife şule ümit ürsula
+aaliyah aaron abbas abdullah abeba abel abigail achim ada adalbert adam adele adelheid adelina adem adisu adnan adolf
+adrian adriana adriano afra agata agathe agim agnes ahmed aida aische ajda ajla akim akua alaia alain alba alban albana
+albert alberto albina albrecht alda aldina aldo alec alejandro aleksandar aleksandra alena alessandra alessandro alessio
+alev alex alexa alexander alexandra alexandre alexej alfons alfonso alfred ali alice alija alina alisa alisha alissa
+alma alois aloisia altin alva alwin alya amadeus amadou amanda amar amber ambros amelie amina amir amira amra amélie ana
+anabel anastasia anastasija anatol anaïs andjela andrea andreas andrej andrew andri andrijana andrin andré anela anetta
+angela angelika angelina angelo anica anika anikó anisa anita anja anke anna annabelle anne annegret anneke annelies
+anneliese annelore annemarie annemie annette anni annika anouk ansgar antje antoine anton antonella antonia antonio
+aoife apollonia apostolos aram arben ardita argyro arian ariana ariane arif arlette armando armin arnd arne arno arnold
+arnulf aroha arta artan arthur arton artur arzu asim asiye aslan aslı asma asmara assunta astrid athanasios atif atilla
+august augustin aurel aurelia aurelie aurora ava awa axel ayaan ayla aylin ayodele ayse ayşe aziz azra babak babette
+bahar bahram balthasar baptist baraka baran barbara bartholomäus bashar bashkim bastian batoul bea beat beate beatrice
+beatrix behrouz belinda bella ben benedetta benedikt bengt benita benjamin benno bente beppo berat beritan bernadett
+bernadette bernarda bernardo bernd bernhard berta bertha berthold berti beryl besim besnik bettina bettine bianca bilal
+binh birgit birgül birte bjarne björn blagoje blanka blerim blerta bogdan bogna bojan bojana bora boran boris borislav
+božena branislav branka branko brendan brian brigit brigitta brigitte britta bronislaw bruna bruno burak burcu burim
+burkhard camilla can canan carina carine carla carlo carlos carlotta carmelo carmen carmine carola carolin carolina
+caroline caspar caterina catherine cathérine cecilia cedric celal celia celina celine cem cemal ceyda chandra chantal
+charlotte chiamaka chiara chidi chinedu christa christel christian christiana christiane christina christine christl
+christof christoph ciara cihan cinzia clara clarissa claude claudia claudine claudio claudius claus clea clelia clemens
+colette colin concetta conny constantin constanze corin corina corine corinna corinne cornelia cornelius corsin cosima
+cristian cristiano cristina curdin cyril cyrill cäcilia cécile cédric céline dafina dagmar daisy dalia dalila damian
+damiano damir dana danica daniel daniela danijel danijela danilo danuta daria dario darius darko daud david davide dawit
+dean debora deborah deepak defne dejan delia demian denis denise deniz derya desanka desirée despina desta destan detlef
+detlev devrim diallo diana diego dieter dietlinde dietmar dilan dilara dimitar dimitri dimitrios dina dino dirk djamila
+djordje dolores domenica domenico dominic dominik dominique donat donata donato donka dora dorina doris dorit dorota
+dorothea dorothee dorothé dragan dragica drita dubravka duc dung duri durmuş dušan dzenana džemal ebba eberhard ebru ece
+ecem eda edda edelbert edelgard edeltraud edeltraut edgar edin edina edis edith edmund edona eduard efe egbert eglantine
+egon egzon ehrentraud ehsan eike eileen einar eirini ekaterina ekkehard ela elanur eleftheria elena eleni eleonora
+eleonore elfi elfriede elham elia eliane elias elif eligius elin elina elio elira elisa elisabeth elise elisha eliska
+elke ella ellen ellinor elma elmar elmira elsa elsbet elsbeth elvin elvira elvis emanuel emanuela emeka emel emil emilia
+emilie emilio emin emina emine emir emirhan emma emmerich emre ender enes engelbert enis enrica enrico enver enzo erdal
+erdem erdmute eren erhan erhard eric erich erika eritrea erkan erna ernestine ernst erol ersin ertan erwin erwina esin
+esma esmeralda esra esteban estefania estela estelle ester esther eszter etienne eugen eugenie euphemia eva evangelos
+evelina eveline evelyn evgeni evi ewa ewald ezgi fabian fabiana fabienne fabio fabiola fabrice fabrizio fadi fadil
+fadime fahri fanny farah fariba farid faruk farzad fatih fatima fatime fatma fatmir fatou faustina federica federico
+fehmi fekadu felicia felicitas feliks felix felizitas femi fenja ferdi ferdinand ferenc fereshte ferhat fernanda
+fernando fethi fidelis fikirte fikret filip filippa filippo finn fiona fiorella firat fitim fjodor flamur flavia flavian
+flavio fleur flora florence florentin florentina florian florije florin flurin flurina folke franca francesca francesco
+franco frank franz franziska françois françoise freddy frederic frederik freya fridolin fridtjof frieda friedegund
+frieder friederike friedhelm friedlinde friedrich frithjof fritz fritzi frodo fränzi fynn gabor gabriel gabriela
+gabriele gaby gaetano gajendra galina gazmend gebhard gebre geert gemma genc genet geneviève genoveva geoffrey georg
+georges georgette georgia georgios gerald gerd gerda gerhard geri gerlinde germaine gernot gero gerold gerrit gertrud
+gertrude gervais gesa gesche gesine ghassan ghazal ghislaine giacomo giada gian giancarlo giang gianluca gianna gianni
+gilbert gilberte gilles ginette gino gioia giorgia giorgio giorgos giovanni girma gisbert gisela gitta gitte giulia
+giuliana giuliano giuseppe giuseppina gizem gjergj gjon godfrey goran gordana gordon gottfried gottlieb grazia graziella
+grazyna grażyna greg gregor greta gretel grzegorz gualtiero gudrun guido guillaume gulnara gunda gunnar gunther guntram
+gustav gustl götz gülay gülcan gülsen gülten günay günter günther gürkan habib hadi hagos haile hakan haki halil halime
+halina hamid hamza hana hanan hang hanife hanka hanna hannah hanne hannelies hannelore hannerose hannes hans hansjörg
+hanspeter hansruedi harald hari hartmut hartwig haruka harun hasan hashim hassan hatem hatice hatidza hauke havva hayat
+hedda hedi hedwig hedy heidemarie heiderose heidi heidrun heike heiko heiner heini heinke heino heinrich heinrike
+heintje heinz hekuran helen helena helene helga helin hella helmine helmut helmuth henner henning henny henri henrieta
+henriette henrik henrike herbert hergard heribert herlinde hermann hermi hermien hermina hermine herta hilal hilda
+hildburg hilde hildegard hildtrud hilmar hiltraud hiltrud hina hinrich hiroshi hoa holda holger hong horst hossein
+hrvoje hubert huda hugo hung huong husein hussein hyacinth hülya hüseyin ian ibolya ibrahim ida idil idris idriz ifeoma
+ignacio ignatius ignaz igor iker ilaria ildikó ilhan ilian ilir ilja ilka ilona ilse iman imani imelda imke immanuel
+imre ina indira indrit ines inga inge ingeborg ingo ingolf ingrid inken inna ioana ioannis iolanda ionel irena irene
+irfan irina irini iris irma irmela irmgard irmhild isa isaak isabel isabela isabell isabella isabelle isam isidor ismail
+ismet isolde isra istván iulia ivan ivana ivanka ivica ivka ivo iwan iwona izabela jaan jacek jacob jacqueline jadwiga
+jagoda jaime jakob jakub jala jamal james jamila jan jana janek janet janin janina janine janis janko janne jannes
+jannick jannik janosch jaqueline jarmila jaro jaroslav jasmin jasmina jasmine jasna jason jaspal jasper javier jawad
+jayden jean jeanette jeanine jeanne jeannette jelena jelka jelle jennifer jenny jens jeremias jeremy jerzy jesko jesper
+jessica jesus jetmir jette jirka joachim joana joanna joao joaquim jochen joel joerg joey johann johanna johanne
+johannes john jolana jolanda jolande jolanta jolanthe jolie jon jonas jonathan jordan jorge jorina jorinde jorma joschka
+josef josefa josefine joseph josephine josip jost josua josy josé jovan jovana jovica joy joyce jozef jozo joël joëlle
+juan juana judith jukka jule julia julian juliane julie juliette julika julius juna jurek juri justin justus justyna
+jutka jutta jérôme jörg jörn jürg jürgen kaan kadir kai kaja kaltrina kamal kamala kamil kamila karan karel karen karim
+karima karin karl karla karlheinz karlo karolina karoline kasia kasimir kaspar kastriot kata katalin katarina katarzyna
+kateryna katharina kathi kathleen kathrin kathy katia katinka katja kato katrin katrina kaveh kaya kazim kebede keiko
+kelly kemal kenan kenji kenneth keno kerem kerstin kevin khadija khadra khaled khalil khanh kidane kilian kim kimberly
+kira kiran kirill kirsten kjell kjersti klara klaus klemens knud knut kofi kojo konrad konstantin konstantina
+konstantinos konstanze korbinian kordula kornelia kosta kostas krenar kreshnik kreszenz krešimir kriemhild kristian
+kristijan kristin kristina kristof krystyna krzysztof kujtim kumar kunigunde kurt kurtis kushtrim kwame ladina ladislaus
+ladislav laila laith lali lam lambert lan lana lando lara larissa lars lasse laszlo latifa laura laurenz laurin layal
+layla lazar lea leander leberecht leif leila lejla lelia len lena leni lenka lennard lennart lennox lenz leo leokadia
+leokadija leon leonardo leonhard leonid leonie leonora leontine leopold leopoldine leroy leszek leyla lia liam liana
+liane liborius lidia lidija liesbeth liesel lieselott lieselotte lilian liliana liliane lilija lilli lily lina linda
+lindita linh linn lino linus lionel liridon lirim lisa lisanne lisbeth liselotte lisette liu liv livia livio liya
+ljiljana ljubica ljubomir loan logan lola long loredana lorena lorenz lorenzo lorin loris lothar lotte lotti louis
+louisa louise lova lovis luan luana luc luca lucas lucia lucian luciana luciano lucie lucien lucija ludmila ludmilla
+ludwig luigi luis luisa luise luisella luka lukas lul lumturije luna lutz luzia luzius lydia lydie lynn maarten mabel
+maddalena madeleine madlaina mads mae magali magda magdalena magnus mahdi mahmoud mahmut mahsa mai maia maija maik maike
+maila maja makeda maksim malaika malak malena malgorzata malin malte manda mandy manfred manfredo mani manjit manola
+manolis manon manuel manuela mara marc marcel marcela marcella marcello marcelo marcin marco marcus marduk mareen
+mareike marek maren margareta margarete margaretha margarethe margarita margaux margherita margit margot margret margrit
+margrith marguerite maria mariam mariana mariangela marianne mariano maribel maricel marie mariella marielle marietta
+mariette marija marijan marijana marika marina marinko marinus mario marion marisa marisol marit marita marius marjan
+marjana marko markus markéta marla marleen marlene marlies marlis marlon marta marten martha marthe martin martina
+martine martino marvin marwa marwin mary maryam marzena masoud massimo mateo mateusz mathias mathieu mathilde mathis
+mathéo matilda matilde mats mattea matteo matthias matthäus matti mattia maura maurice maurizio maurus max maxim maxime
+maximilian maximiliane maya mayra małgorzata mechthild mechtild medina medine mehdi mehmed mehmet mehrdad meike meiling
+meinrad mekdes melanie melek melina melisa melissa melitta memet menga mengistu mensur meral mercedes meret meriem
+merima merita merle meryem mesut metin mevlüt mia micha michael michaela michail michal michał michel michela michele
+micheline michelle mihaela mihai mihret mika mikael mike miklos mikołaj mila milan milena milica miljana milka milo
+milos miloš milton mimoza min mina minea minh mino mira mirabela miranda mireille mirela mirella miriam mirjam mirjana
+mirka mirko mirna miroslav mirsad mirsada mirza misha mladen modesta mohamad mohamed mohammad mohammed mohan mona monica
+monika monique morena morgan moritz morris mosche muhamed muhammad muhammed muhammet muharrem mujo mukaddes mulugeta
+murat muriel musa mustafa myriam myrta myrtha mélanie müjgan mürvet nabil nada nadezhda nadia nadija nadim nadine nadiya
+nadja naim naima nala nam namik nancy nando naomi narges nasir nasra nasrin natalia natalie natalija natalya natascha
+nathalie nathan nathanael nathanaël natnael navid nazan nazli ndeye nea nebojša necla nedim neema nehir nela nelli nelly
+nepomuk nermin nermina nesrin neven nevena nga ngan ngoc ngozi nhung niamh nick nico nicola nicolai nicolaj nicolas
+nicolaus nicole nicoletta nidal nihal nihat nika niki nikita niklas niklaus niko nikola nikolai nikolaj nikolaos nikolas
+nikolaus nikoletta nikolina nils nilufar nima nina nino nives nizar noa noah noam noel noelle noemi nolan noor nora
+norah norbert norma norman notburga nour nouri noé noémie noëmi nuno nur nuray nurcan nurettin nurgül nuri nuria nurten
+nusret oana obinna octavia oda odette odile oisín olaf ole oleg oleh oleksandr oleksii olena olga olha olimpia oliver
+olivera olivia olivier oliwia oluf olumide omar omid ondřej onur oona orhan oriana orietta orla orlando orsina orsola
+orsolya ortrud ortwin oscar oskar osman osvald oswald otmar ottavio ottilie ottmar otto ottokar ousmane ove pablo pamela
+panagiotis paola paolo parisa parvin pascal pascale pasquale patric patricia patrick patrik patrizia pau paul paula
+paulina pauline paulo pavel pavle pawel paweł pedro peer pelin per perihan pero perrine petar peter petra petronella
+petros petrus philip philipp philippe phillip philomena phuong pia pierina pierluigi pierre pietro pilar piotr pirmin
+pius placi placidus polina pooja predrag primo priska priya przemysław pál qendresa quang quentin quinn quirin quoc
+quyen rabea rabia rachel rada rade radmila radomir radoslav radovan rafael rafaela rafał raffaela raffaele rahel rahela
+rahim rahman rahul raik raimund raina rainer rainhard raj rajan rajko ralf ralph rama ramadan ramazan ramiz ramize
+ramona randi rania raoul raphael raphaela raquel rasim rasmus ratko raul raymond razvan raïssa rebecca rebekka reda reem
+refik regina regine regis regula reinhard reinhart reinhild reinhilde reinhold reino rejhan remigius remo rena renan
+renate renato reni renzo rené renée resul reta reto rexhep reza ria rian riana ricarda ricardo riccardo richard richarda
+rick rico riet rifat rikarda rina risto rita riza robby robert roberta roberto robin rocco rochus rodolfo rodrigo roel
+rogelio roger rohan rok roland rolf romain romaine roman romana romed romeo romilda romina romuald romy ron ronald ronan
+ronja ronny roque rosa rosalba rosalia rosalina rosalinde rosanna rosario roselinde rosella rosemarie rosemary rosetta
+rosi rosina rosita rosmarie rosmarin roswin roswita roswitha rosy rouven roxana roxane rozalia ruba ruben rudi rudolf
+ruedi rufus rukhsana rukiye rune rupert ruprecht ruslan ruth ruža ryan régis rüdiger saad sabah sabina sabine sabino
+sabri sabrina sadik sadiye saeed safet safiya sahra said saleh salih salim salma salman salome salvador salvatore
+samantha sami samia samina samir samira samra samuel samy sander sandra sandrina sandrine sandro sanela sanja sanjay
+santino santo sara sarah saranda sasa sascha sasha saskia sava savina saša sead sebahat sebastian sebastiano sebnem seda
+sedat sefa seher selam selamawit selami selim selin selina selma selman semhar semih semra sena senad senada senka senta
+sepp serafin serafina serap serdar serena serge sergej sergio serhat serhii serkan servet sevda severin sevgi sevil
+sevim seweryn seyfi seyma shaban shadi shahin shala shamsa shanti sharon sheila shirin shkelqim shpresa shqipe siad
+sibylla sibylle sidonia siegbert siegfried sieghard sieglinde siegmar siegmund siegrid sigisbert sigmar sigmund signe
+sigrid sigurd siham silas silja silke silvan silvana silvano silvester silvia silvie silvija silvio simeon simge simon
+simona simone simonetta simret sina sinan sinem sinja siobhan siri siro sirpa sissy sita sladjana slaven slavica slavko
+slađana slobodan smilja snezana snežana sofia sofie sofija soheila soledad solomon solveig solveigh solvej solvejg son
+sonay sondra songül sonia sonja sophia sophie soraia soraya spomenka spyros srdjan stacy stana stanislav stanislava
+stanislaw stanko stavros stefan stefania stefanie stefanija stefano steffen stella sten stephan stephanie steven stina
+stipe stjepan stojan strahinja suad sultan sumeja suna sundari sunna suresh susan susana susann susanna susanne susi
+suzana suzanne svea sven svenja svetlana svetozar swantje sylvain sylvana sylvester sylvette sylvia sylvie szilvia sönke
+sören süleyman tabea tabitha tadeusz taha tahir talia tam tamam tamar tamara tamas tamina tamino tammo tamás tanaz tanja
+tanya tara tarek tarik tariq tatiana tatjana tayfun taylan tea ted tekle teodor teodora teresa teresia terezija tessa
+tewodros thaddäus thais thalia thamar thanh thao thassilo thea thekla theo theodor theodora theodore theodoros theresa
+therese theresia thi thiemo thien thierry thies thilo thomas thora thorben thore thorsten thu thuy thyra tia tiago tibor
+tigist tihana til tilda tilde till tilly tilman tilo tim timea timo timon timotheus timur tina tino titus tiziana tjark
+tobias toby todor tom tomas tomasz tomaž tomislav tommaso toni tonio tonja torben tore torsten toska tove traian trang
+traudl traugott traute trine tristan trude trudel trudi trudy trung tsegay tuan tugba tuncay turgut tuyet tuğba tyler
+türkan udo ueli ugo ugur ulf uli ulla ulrich ulrika ulrike umberto umut una undine urban urs ursin ursina ursula
+ursulina urte usama uschi usman uta ute uwe uğur valborg valentin valentina valentine valentino valentyna valeria
+valerie valerij valerio valeriya valmir valon valter valérie van vandana vanessa varvara vasil vasile vasilij vasiliki
+vasilios vatroslav vedran veerle velimir venera vera verena verona veronica veronika vesel vesna veton vicente vicky
+victor victoria vida vien vigdis viktor viktoria vilma vilmos vincent vincenzo vinh vinko vinzenz viola violetta
+virginia virginie vitali vito vittorio vitus viviana viviane vivien vivienne vjollca vladan vladimir vladimira vlado
+vlasta vojislav vojtěch volkan volker vreni vroni vuk wafa walburg walburga waldemar walfried walid walter waltraud
+waltraut waltraute wanda wanja wanjiru wasil wassili wassilios wei wencke wendel wendelin wenke wenzel werna werner
+wibke wiebke wiebken wieland wiesław wiesława wiktoria wilbert wilfried wilfriede wilhelm wilhelmina wilhelmine willi
+willy wilma wiltrud winfrid winfried winnie wladimir wladislaw wojciech woldemar wolf wolfgang wolfhard wolfram
+wolodymyr włodzimierz xaver xavier xenia xheneta xhevdet ximena xuan yael yakup yan yannick yannik yara yared yasemin
+yasin yasmin yasmina yasmine yavuz yaël yehia yener yeter yeşim yilmaz ylenia ylva yohannes yolanda yonas ysabel yuki
+yulia yuliya yunus yuri yusra yusuf yves yvette yvonne yıldız zahir zahra zainab zakaria zara zarah zarif zdenka zehra
+zejna zeki zelda zeliha zeljko zeno zenon zerrin zewdi zeynep zhen zinaida zineb zita zlatan zlatko zoe zofia zoltán
+zora zoran zorica zoé zoë zsuzsanna zsófia zuhal zuhra zuzana zvonimir zvonko zülfiye ägidius änne ömer ömür özcan özden
+özge özgür özkan özlem ülkü ümit ürsula şenay şerife şule şükran šime štefan željko
 """
 PARTICLES = frozenset(_PARTICLES.split())
 SURNAMES_TOO = frozenset("mai märz august arzt kind sohn bruder vetter knabe bub mutter pat baby kasse".split())  # noqa: SIM905
 """Words that are no name, but for a surname before a comma."""
 NOT_A_NAME = frozenset(_NOT_A_NAME.split())
 FIRST_NAMES = frozenset(_FIRST_NAMES.split())
-"""Common first names: they show the order of two names without a comma."""
-MORE_FIRST_NAMES = frozenset(_MORE_FIRST_NAMES.split())
-"""First names of the other languages that patients in Switzerland, Austria and Germany have, and rarer German ones."""
+"""First names of patients in Switzerland, Austria and Germany: they show the order of two names without a comma."""
 
 
 DECIDED = 0.5
@@ -232,7 +216,7 @@ def given(word: str) -> float:
     """Score of a word as a first name (above 0) or a surname (below 0)."""
     plain = word.lower().strip(".,")
     parts = plain.split("-")
-    known = [part in FIRST_NAMES or part in MORE_FIRST_NAMES for part in parts]
+    known = [part in FIRST_NAMES for part in parts]
     if all(known):
         return 2.0
     if any(known):
@@ -373,8 +357,6 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
         return None
     if text.count(",") == 1 and not text.endswith(","):
         last, first = (part.strip() for part in text.split(","))
-        if label_of(first) is not None:
-            return parse_name(last, spoken, register)
         told = last.split()
         if len(told) > 1 and given(told[0]) > 1 and given(first.split()[0] if first else "") <= 0:
             return parse_name(last, spoken, register)  # `Anna Kern, Personalnr.`
@@ -383,17 +365,9 @@ def parse_name(text: str, spoken: Collection[str] = (), register: bool = False) 
     if "," in text.strip(","):
         return None
     words = text.strip(",").split()
-    words = words[: _end(words)]
     if len(words) == 1:
         return Name(words[0], None)
     return _ordered(words, spoken, register)
-
-
-def _end(words: Sequence[str]) -> int:
-    """Number of words up to a preposition behind a whole name: `Anna Kern zu Hause`, not `Anna Maria zu Dohna`."""
-    behind = range(2, len(words)) if given(words[0]) > 1 else ()
-    ends = (n for n in behind if words[n] in _OPENING and given(words[n - 1]) <= 0 and words[n - 1][0].isupper())
-    return next(ends, len(words))
 
 
 def _is_listed(word: str) -> bool:
@@ -403,10 +377,6 @@ def _is_listed(word: str) -> bool:
 
 _OF_SURNAMES = PARTICLES - {"und", "i", "y", "zum", "zur", "vom"}
 """Particles in lower case that begin a surname behind first names: `Maria dos Santos Pereira`."""
-
-
-_OPENING = PARTICLES - {"und", "i", "y"}
-"""Particles that may also begin what is said of somebody: `Anna Kern zur Abklärung`."""
 
 
 def _ordered(words: list[str], spoken: Collection[str], register: bool) -> Name:
@@ -448,20 +418,14 @@ def name_before(text: str) -> str:
     if len(text) > 90 and words:
         words = words[1:]
     run: list[str] = []
-    commas = 0
     for word in reversed(words):
         bare = word.strip(",")
         if not bare:
             continue
-        glued = re.search(r"(?:Pat|Hr|Fr)\.(?=[A-ZÄÖÜ])", bare)
-        if not (is_name_word(bare) or (bare.lower() in PARTICLES and run)) or glued:
+        if not (is_name_word(bare) or (bare.lower() in PARTICLES and run)):
             break
         if bare.endswith(".") and (len(bare) > 3 or TITLE.fullmatch(bare)):
             break
-        if word.endswith(",") and run:
-            commas += 1
-            if commas > 1:
-                break
         run.append(word if run else bare)
     before = words[-len(run) - 1] if len(run) < len(words) else ""
     while run and _is_preposition(run, before):
@@ -488,7 +452,7 @@ def _is_preposition(run: Sequence[str], before: str) -> bool:
         return False
     if not run[-1][0].islower():
         return word in _PREPOSITIONS
-    return (len(run) > 2 and given(run[-2]) > 1 and "," not in run[-2]) or _ACT.search(before) is not None
+    return (len(run) > 2 and given(run[-2]) > 1) or _ACT.search(before) is not None
 
 
 _DOCTOR = re.compile(
@@ -537,33 +501,20 @@ def ticked_word(value: str) -> str:
     return found[1] if found else value
 
 
-def another_first(salutation: str, name: Name, first: str) -> bool:
-    """`Frau Nadine Kern` beside a patient Theo Kern: another person of that surname."""
-    between = salutation[: salutation.casefold().rfind(name.last.casefold())].split()[1:]
-    said = [word for word in between if word[0].isupper() and word.isalpha() and word.lower() in FIRST_NAMES]
-    return bool(said) and first.split("-")[0] not in " ".join(said)
-
-
 def leading_name(text: str) -> str:
     """The name words at the beginning: `Anna Kern, welche` -> `Anna Kern`."""
     run: list[str] = []
     for word in text.split()[:8]:
         bare = word.strip(",.;")
-        title = re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Hrn?|Fr|Frau)\b", word)
-        if title and not run:
-            glued = re.match(r"(?:Dr|Mag|Prof)\.(?=[A-ZÄÖÜ])(.+)", word)
-            if glued:
-                run.append(glued[1].strip(","))
+        if not run and re.match(r"(?:Dr|Prof|Mag|DI|Dipl|Ing|med|univ|Herrn?|Hrn?|Fr|Frau)\b", word):
             continue
-        if not bare or not (bare[0].isupper() or bare.lower() in ("von", "van", "de", "zu", "zur", "dos", "der")):
+        if not bare or not (bare[0].isupper() or bare.lower() in PARTICLES):
             break
         run.append(bare)
         if word[-1] in ",.;" and not (word.endswith(",") and len(run) == 1 and bare.isupper()):
             break
         if word.endswith(","):
             run[-1] = bare + ","
-    while run and run[-1].islower():
-        run.pop()
     return " ".join(run[:5])
 
 

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from clinical.claims import either, ends_in_relative
+from clinical.claims import ends_in_relative
 from clinical.letters.labels import label_of
 from clinical.letters.layout import Labelled, LetterLayout
 from clinical.letters.reader.names import (
     FIRST_NAMES,
     Name,
-    another_first,
     doctor_in,
     given,
     is_name_word,
@@ -25,7 +24,7 @@ from clinical.letters.reader.names import (
     ticked_word,
 )
 from clinical.letters.reader.parties import HOUSE, PLACE, place_in, segments, street_in
-from clinical.text import WORD_EDGE, DateMention, dates_of, lowered
+from clinical.text import WORD_EDGE, DateMention, dates_of
 
 NEAR_HEAD = 12
 """Lines behind the salutation in which a letter introduces its patient."""
@@ -127,7 +126,6 @@ class PatientReader:
         yield from self._labelled()
         yield from self._beside_birth()
         yield from self._introduced()
-        yield from self._subject()
         yield from self._in_cells()
         yield from self._on_lines()
         yield from self._addressed()
@@ -137,9 +135,6 @@ class PatientReader:
         mine = [one for one in sheet.labelled if one.owner in (None, "patient")]
         last = next((one for one in mine if one.field == "nachname" and one.value), None)
         first = next((one for one in mine if one.field == "vorname" and one.value), None)
-        if last is None and first is not None:
-            whole = (one for one in mine if one.field == "patient" and 0 <= first.at - one.at < 3)
-            last = next((one for one in whole if (alone := parse_name(one.value)) and alone.first is None), None)
         if last and first and (name := parse_name(f"{last.value}, {first.value}")):
             yield 12, name, last.at
         for one in mine:
@@ -149,7 +144,7 @@ class PatientReader:
     def _value(self, one: Labelled) -> Iterator[tuple[float, Name, int]]:
         cells = [_MAIDEN.sub("", _NUMBERED_PATIENT.sub("", _REFERRED.sub("", cell))) for cell in one.cells]
         cells = [re.sub(r"^\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\s+", "", cell) for cell in cells]
-        if not cells or (re.match(r"(?:Herrn?|Frau)?\s?(?:Kolleg|Dr)", cells[0]) and one.field == "betreff"):
+        if not cells:
             return
         cells[0] = re.sub(r"(?<=[^\W\d_])\s/\s(?=[^\W\d_a-zäöü])", ", ", cells[0])
         register = one.field == "patient" and (len(one.cells) > 1 or self.register)
@@ -250,20 +245,10 @@ class PatientReader:
             if name is not None and name.first is not None and given(name.first.split()[0]) > 1:
                 yield 6.0, name, n
 
-    def _subject(self) -> Iterator[tuple[float, Name, int]]:
-        """`Bericht über den Aufenthalt von Frau Anna Kern` above the salutation, the birth date on the next lines."""
-        for n in range(min(self.sheet.greeting if self.sheet.greeting < len(self.sheet.lines) else 0, 40)):
-            if not any(0 <= at - n <= 2 for at in self._births):
-                continue
-            for found in _INTRODUCED.finditer(_MAIDEN.sub("", self._whole_line(n))):
-                name = None if _TITLED.match(found[1]) else parse_name(leading_name(found[1]), self.spoken)
-                if name is not None and name.first is not None and not _COLLEAGUE.match(found[1]):
-                    yield 5.5, name, n
-
     @cached_property
     def _births(self) -> frozenset[int]:
         """The lines of dates said to be of birth, else of the oldest date, where it is years before the others."""
-        said = frozenset(self._line_of(one) for one in self.dates if one.birth or self._starred(one))
+        said = frozenset(self._line_of(one) for one in self.dates if one.birth)
         years = sorted({int(day[:4]) for one in self.dates if (day := one.iso(birth=True))})
         if said or not years or (len(years) > 1 and years[1] - years[0] < 1):
             return said
@@ -319,7 +304,7 @@ class PatientReader:
 
     def _born(self, at: int | None) -> str | None:
         """The date said to be of birth; else the one right behind the patient's name."""
-        labelled = [one for one in self.dates if one.birth or self._starred(one)]
+        labelled = [one for one in self.dates if one.birth]
         if labelled:
             near = [
                 one
@@ -336,10 +321,6 @@ class PatientReader:
         end = self.starts[min(at + 2 + alone, len(self.starts) - 1)]
         beside = [one for one in self.dates if self.starts[at] <= one.start < end]
         return beside[0].iso(birth=True) if beside and self._is_bare(beside[0], at) else None
-
-    def _starred(self, one: DateMention) -> bool:
-        """`*14.08.1969` in a cell of its own."""
-        return self.sheet.text[max(0, one.start - 1) : one.start] == "*"
 
     def _told_behind(self, one: DateMention) -> bool:
         return re.match(r"\W{0,3}geboren", self.sheet.text[one.end : one.end + 12]) is not None
@@ -360,14 +341,6 @@ _LIVES = re.compile(
 _DAY = re.compile(r"[(*]{0,2}\b\d{1,2}\.\s?\d{1,2}\.\s?\d{2,4}\b\)?")
 _BEFORE_PLACE = re.compile(r"(?<=\d)\s(?:in\s)?(?=\d{4,5}\s[A-ZÄÖÜ])")
 """Between a house's number and a postcode on the same line."""
-
-
-_PARENTS = re.compile(
-    rf"(?i:^\s*(?:(?:Kindes)?(?:{either('@relative')})|(?:Erziehungs|Sorge)berechtigte\w?|gesetzl\w*\.? Vertret\w*)"
-    r"\s?(?:\([^()]{2,30}\)\s?)?:)\s*(\S.*)$"
-)
-NAMED_LINES = 40
-"""First lines in which the patient's name is looked for again with an address."""
 
 
 class AddressReader:
@@ -398,43 +371,13 @@ class AddressReader:
             piece
             for one in mine
             if one.field in ("adresse", "strasse", "wohnort", "plz")
-            for piece in segments([*one.cells, " ".join(one.cells[1:3]), *self._continued(one)])
+            for piece in segments([*one.cells, " ".join(one.cells[1:3])])
         ]
         if pieces:
             street, (plz, ort) = street_in(pieces), place_in(pieces)
-            town = next((one.value for one in mine if one.field == "wohnort" and one.value.isalpha()), None)
             if street or plz:
-                return street, plz, ort or town
-        around = self._around(found)
-        if not around[1]:
-            around = self._told_of(found)
-        return around if around[1] else self._of_parents(found)
-
-    def _of_parents(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
-        """Address of a child, from parents of the same surname: `Eltern: Anna und Urs Kern, Rosenweg 4, ...`."""
-        for line in self.sheet.lines[:NAMED_LINES] if found.name else ():
-            told = _PARENTS.match(line[:400])
-            if told and found.name and found.name.last.casefold() in told[1].casefold():
-                pieces = segments(re.split(r"(?<=[^\W\d_]{3})\.(?=\s)", told[1])[:1])
-                plz, ort = place_in(pieces)
-                return (street_in(pieces), plz, ort) if plz else (None, None, None)
-        return None, None, None
-
-    def _told_of(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
-        """Another of the first lines that has the patient's whole name and an address behind it."""
-        if found.name is None or found.name.first is None:
-            return None, None, None
-        whole = (f"{found.name.first} {found.name.last}", f"{found.name.last} {found.name.first}")
-        for n, line in enumerate(self.sheet.lines[:NAMED_LINES]):
-            if any(one in line[:600] for one in whole):
-                told = self._around(NamedPatient(found.name, found.born, range(n, n + 2)))
-                if told[1] and told[0]:
-                    return told
-        return None, None, None
-
-    def _continued(self, one: Labelled) -> list[str]:
-        behind = self.sheet.lines[one.at + 1 : one.at + 2]
-        return behind if one.field == "adresse" and behind and PLACE.match(" " + behind[0].strip()) else []
+                return street, plz, ort
+        return self._around(found)
 
     def _around(self, found: NamedPatient) -> tuple[str | None, str | None, str | None]:
         if found.name is None or not found.lines:
@@ -449,8 +392,6 @@ class AddressReader:
                 not line.strip()
                 or any(one.at == n and one.owner in ("absender", "empfaenger") for one in self.sheet.labelled)
             ):
-                break
-            if (other := _PARENTS.match(line[:400])) and found.name.last.casefold() not in other[1].casefold():
                 break
             rows.append(line[:600])
             if len(line) > 200:
@@ -508,41 +449,5 @@ def stated_sex(sheet: LetterLayout, name: Name | None, lines: range) -> str | No
     for n in lines:
         if n < len(sheet.lines) and (beside := _SEX_BEHIND_DAY.search(sheet.lines[n][:200])):
             return "w" if beside[1] else "m"
-    if name is not None and (mine := _saluted(sheet, name)):
-        return mine
     women, men = (len(_WOMAN.findall(sheet.text)), len(_MAN.findall(sheet.text)))
     return "w" if women > 2 * men else "m" if men > 2 * women else None
-
-
-_SALUTATION = re.compile(r"\b(?:Herrn?|Hr\.|Hrn\.|Frau|Fr\.|Sig\.)\s+")
-_BETWEEN = re.compile(r"[^\s,.;:]{1,20}[.\s]\s?")
-"""Title or first name between salutation and surname."""
-_MOST_BETWEEN = 4
-_SURNAME_END = re.compile(r"(?![\w-])")
-
-
-def _salutations(text: str, surname: str) -> Iterator[tuple[int, int]]:
-    """Begin and end of every `Herrn Dr. Kern`, from the salutation to the surname, in whatever case that is."""
-    lower, wanted = lowered(text), lowered(surname)
-    at = 0
-    while salutation := _SALUTATION.search(text, at):
-        at, end, between = salutation.start() + 1, salutation.end(), 0
-        while not (lower.startswith(wanted, end) and _SURNAME_END.match(text, end + len(wanted))):
-            word = _BETWEEN.match(text, end) if between < _MOST_BETWEEN else None
-            if word is None:
-                break
-            end, between = word.end(), between + 1
-        else:
-            at = end + len(wanted)
-            yield salutation.start(), at
-
-
-def _saluted(sheet: LetterLayout, name: Name) -> str | None:
-    mine = (name.first or "").split()[:1]
-    votes = [
-        sheet.text[start] == "F"
-        for start, end in _salutations(sheet.text, name.last)
-        if not ends_in_relative(sheet.text[max(0, start - 30) : start])
-        and not (mine and another_first(sheet.text[start:end], name, mine[0]))
-    ]
-    return None if not votes else "w" if 2 * sum(votes) > len(votes) else "m"

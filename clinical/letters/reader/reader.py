@@ -48,20 +48,7 @@ _INSURERS = re.compile(
     r"WGKK|NÖGKK|STGKK|OÖGKK|KFA|"
     r"Merkur Versicherung|UNIQA|Uniqa|Wiener Städtische)\b(?!-(?!versichert))"
 )
-_OF_ACCIDENTS = re.compile(r"\b(?:SUVA|Suva|AUVA)\b")
-"""Insurers of accidents: only where a label asks who pays."""
 _INSURED = re.compile(r"(?:krankenkasse|versichert|versicherung|kasse|cassa malati|zusatz|KK)", re.IGNORECASE)
-_THROUGH = re.compile(r"\b(?:über|durch)\s(?:den|die|seinen?|ihren?)\s\w+\s(?=(?:mit|familien)?versichert)")
-"""Phrase of family insurance (`über die Mutter versichert`): the patient is insured by it, too."""
-_INSURED_AT = re.compile(
-    r"(?:versichert\s(?:ist\s(?:sie|er)\s)?bei(?:\sder|\sdem)?|"
-    r"bei\sder)\s((?-i:[a-z]+(?:plus|kasse|krank)(?=[ ,.;(]))|"
-    r"[^\W\d_a-zäöü][\w-]*(?:\s[A-ZÄÖÜ][\w-]+)?)(?=\sversichert|[,.;]|\s\w)"
-)
-_INSURER_BESIDE = re.compile(
-    r"\b(?:KK|Krankenkasse|Krankenversicherer|Krankenversicherung)(?:\sde[rs]\s\w+)?\s?:\s(?!privat|allg)"
-    r"([^\W\d_a-zäöü][\w-]+(?:[ ][A-ZÄÖÜ][\w/-]+)?)"
-)
 HEADED = frozenset(("diagnosen", "medikation", "eingriffe", "procedere", "fragestellung"))
 """Fields whose values stand below a heading."""
 
@@ -174,21 +161,14 @@ class RulesReader:
                 return name
         for found in _INSURERS.finditer(self.sheet.text[:8_000]):
             before = self.sheet.text[max(0, found.start() - 90) : found.start()]
-            if names_relative(
-                _THROUGH.sub(
-                    "",
-                    re.split(r"(?<=[^\W\d_]{4})\.\s|\.\s(?=(?:Krankenkasse|Kasse|KK|Versichert)\b)|[;\n]", before)[-1],
-                )
-            ):
+            said = re.split(r"(?<=[^\W\d_]{4})\.\s|\.\s(?=(?:Krankenkasse|Kasse|KK|Versichert)\b)|[;\n]", before)[-1]
+            if names_relative(said):
                 continue
             if _INSURED.search(self.sheet.text[max(0, found.start() - 30) : found.end() + 16]) or self._near_number(
                 found.start()
             ):
                 return found[0]
-        if beside := _INSURER_BESIDE.search(self.sheet.text[:8_000]):
-            return beside[1]
-        told = _INSURED_AT.search(self.sheet.text[:8_000])
-        return told[1] if told and "ersichert" in self.sheet.text[told.start() : told.end() + 12] else None
+        return None
 
     def _near_number(self, at: int) -> bool:
         """A number of the insured, or the patient's address, stands on the same lines."""
@@ -197,10 +177,6 @@ class RulesReader:
         return bool(_KVNR.search(near) or _AHV.search(near) or line in self.found.lines)
 
     def _insurer_of(self, value: str) -> str | None:
-        if boxes := re.findall(r"\[\s?[xX]\s?\]\s*([^\[]+)", value):
-            value = boxes[0].partition(":")[2] or boxes[0]
-        elif "[" in value:
-            return None
         name = re.split(r"[;(|,•]|\s/\s|\.\s|\s{2,}|\s[A-Z]?\d|\bKl\.", value)[0].strip(" .")
         name = re.sub(r"\s(?:allgemein|halbprivat|privat|grundversichert)$", "", name, flags=re.IGNORECASE)
         words = name.split()
@@ -213,9 +189,7 @@ class RulesReader:
         )
         if 1 <= len(words) <= 4 and name[:1].isupper() and not unsuited and not _is_person(words):
             return name
-        if unsuited and (behind := re.match(r"\w+(?:\sversichert)?,\s([^\W\d_a-zäöü][\w-]+)$", value)):
-            return behind[1]
-        known = _INSURERS.search(value) or _OF_ACCIDENTS.search(value)
+        known = _INSURERS.search(value)
         return known[0] if known else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from clinical.claims import either, names_relative
 from clinical.letters.layout import unmarked
@@ -27,8 +27,6 @@ _IDLE = re.compile(
     r"\?\s*$|\b(?:Impfung|Screening|Prophylaxe|Risiko|Aufklärung|Vorsorge|falls|sollten?|im Falle|"
     rf"bei Auftreten|erneut\w* Auftreten|Leitlinie\w*|Merkblatt|(?i:{either('@exclusion', '@differential')}))\b"
 )
-_NOW = re.compile(r",\s(?:gegenwärtig|derzeit|aktuell|zurzeit|dzt\.)\s[^.,;:()]{4,60}?(?=[.,;]|$)")
-"""Present state of a disease, which is part of its name: `..., gegenwärtig schwere Episode`."""
 _PAST_ACT = re.compile(rf"\b{PAST}\s*$", re.IGNORECASE)
 
 
@@ -40,18 +38,7 @@ def told_diagnoses(statements: JudgedStatements) -> list[str]:
             continue
         for one in _named(statements, statement):
             found.setdefault(one.casefold(), one)
-    kept = [one for one in found.values() if not _is_part(one, found.values())]
-    return kept[:MOST]
-
-
-def diagnoses_in(text: str) -> list[str]:
-    """The same for one entry of a list that is a sentence."""
-    return [text[start:end] for start, end in _phrases(text, words_of(text))]
-
-
-def _is_part(one: str, others: Iterable[str]) -> bool:
-    plain = one.casefold()
-    return any(plain != other.casefold() and plain in other.casefold() for other in others)
+    return list(found.values())[:MOST]
 
 
 def _named(statements: JudgedStatements, statement: LetterStatement) -> Iterator[str]:
@@ -80,11 +67,9 @@ def _phrases(text: str, words: list[PlacedWord]) -> Iterator[tuple[int, int]]:
         if marked:
             start -= len(marked.group())
         taken = right + 1
-        if now := _NOW.match(text, end):
-            end = now.end()
-        if _is_vague(words, n, left, right):
+        if _is_vague(words, n, left):
             continue
-        if end - start <= LONGEST and not _is_of_compound(words, right):
+        if end - start <= LONGEST:
             yield start, end
 
 
@@ -111,13 +96,6 @@ _VAGUE = frozenset(
 )
 
 
-def _is_vague(words: list[PlacedWord], head: int, left: int, right: int) -> bool:
-    """`Störung der Orientierung`, `die Erkrankung`: a general noun without an adjective of its own names nothing."""
-    if words[head].text.lower() not in _VAGUE:
-        return False
-    return left == head or (head < right and words[head + 1].text in ("der", "des"))
-
-
-def _is_of_compound(words: list[PlacedWord], right: int) -> bool:
-    """`Infarkt-` of `Infarkt- und Schlaganfallrisiko` is no name."""
-    return words[right].text.endswith("-")
+def _is_vague(words: list[PlacedWord], head: int, left: int) -> bool:
+    """`die Erkrankung`: a general noun without an adjective of its own names nothing."""
+    return words[head].text.lower() in _VAGUE and left == head

@@ -131,17 +131,9 @@ def _inner(words: list[PlacedWord], at: int, cause: bool, names: Callable[[str],
     while n + 1 < len(words) and not words[n].closes and n - at < 4:
         n += 1
         word = words[n]
-        if word.opens:
-            return 0
         if word.text in _ARTICLES or _leads(word):
             continue
         if not word.text[0].isupper() or _NO_PLACE.match(word.text) or len(word.text) < 2:
             return 0
-        return n - at + 1 if not cause or names(word.text) or _is_bare_cause(words, n) else 0
+        return n - at + 1 if not cause or names(word.text) or words[n].closes else 0
     return 0
-
-
-def _is_bare_cause(words: list[PlacedWord], n: int) -> bool:
-    """True if the sentence or its item ends behind the noun: `mit Aura`."""
-    ends = words[n].closes or (words[n + 1 : n + 2] and words[n + 1].text == "sowie")
-    return bool(ends) and not words[n].text.endswith("ung")

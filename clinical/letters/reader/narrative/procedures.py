@@ -36,10 +36,9 @@ def acts_in(statements: JudgedStatements, statement: LetterStatement) -> Iterato
         start, end = words[left].start, words[right].end
         clause = _clause(statement.text, start, end)
         claim = statements.claim(statement, word.start, word.end)
-        means = _MEANS.search(statement.text[:start]) is not None
         if (
             claim.is_of_another
-            or (_is_denied(claim) and not means)
+            or _is_denied(claim)
             or claim.temporality == "hypothetical"
             or claim.certainty != "certain"
             or _PLANNED.search(clause)
@@ -62,8 +61,6 @@ _GENERAL = re.compile(
     re.IGNORECASE,
 )
 """General nouns that name no procedure by themselves."""
-_MEANS = re.compile(r"\b(?:durch|mittels|nach)\s(?:\w+\s)?$")
-"""Prepositions before a procedure by which something was found or excluded: the procedure itself took place."""
 _ACT = re.compile(r"(?:[\w-]*injektion(?:en)?|Anlage|Einlage|[\w-]*operation)\b", re.IGNORECASE)
 
 

@@ -98,7 +98,7 @@ def phone_in(text: str, pieces: Iterable[str]) -> str | None:
     labelled = _PHONE_LABEL.search(clean)
     if labelled and (found := _PHONE.match(clean, labelled.end())):
         number = re.split(r"\n|\s{2,}", found[0])[0].strip(" -–")
-        return _closed(number)
+        return number
     direct = _PHONE_DESK.search(clean)
     if direct:
         return direct[1].strip()
@@ -108,10 +108,6 @@ def phone_in(text: str, pieces: Iterable[str]) -> str | None:
     bare = (piece for piece in pieces if BARE_PHONE.match(piece) and not dates_of(piece))
     last = _MOBILE.search(text) or _INTERNAL.search(clean)
     return next(bare, last[1] if last else None)
-
-
-def _closed(number: str) -> str:
-    return number[1:] if number.startswith("(") and ")" not in number else number
 
 
 def plain_name(line: str) -> str | None:
@@ -151,20 +147,8 @@ class LetterHead:
     def __init__(self, sheet: LetterLayout, patient: Name | None) -> None:
         self.sheet, self.patient = sheet, patient
         blocks = sheet.blocks(0, min(sheet.head_end, len(sheet.lines)))
-        kept = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
-        self.returned: list[range] = []
-        """Blocks that are a sender's address on one line."""
-        self.blocks = [part for block in kept for part in self._without_return_line(block)]
+        self.blocks = [block for block in blocks if not all(_FAX_LINE.match(sheet.lines[n]) for n in block)]
         self.title_line = title_of(sheet)[1]
-
-    def _without_return_line(self, block: range) -> list[range]:
-        """The sender's address on one line above the recipient's, as it shows in an envelope's window, apart."""
-        first = self.sheet.lines[block.start]
-        placed = sum(PLACE.search(self.sheet.lines[n]) is not None for n in block)
-        if len(block) > 2 and placed > 1 and block.start and is_return_line(first):
-            self.returned.append(range(block.start, block.start + 1))
-            return [range(block.start, block.start + 1), range(block.start + 1, block.stop)]
-        return [block]
 
     def lines(self, block: range) -> list[str]:
         return [self.sheet.lines[n].strip() for n in block]
@@ -217,19 +201,6 @@ class LetterHead:
                 break
             found.append(line.strip())
         return found
-
-
-_PARTED = re.compile(r"\s[-–—·•|*]\s|\s{2,}")
-
-
-def is_return_line(line: str) -> bool:
-    """True for a house with street and place on one line: `Klinikum Musterau - Ringallee 3 - 12345 Musterau`."""
-    pieces = [one for one in _PARTED.split(line.strip()) if one]
-    return len(pieces) > 2 and len(line.strip()) < RETURN_LINE_MOST and PLACE.match(" " + pieces[-1]) is not None
-
-
-RETURN_LINE_MOST = 140
-"""Characters of a sender's address on one line."""
 
 
 def is_dated(line: str) -> bool:

@@ -118,7 +118,6 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
     for piece in pieces:
         piece = _bare(piece)
         if not _may_be_house(piece):
-            department = department or (piece if house and piece == "Notfallstation" else None)
             continue
         inner = _inner(piece)
         part = DEPARTMENT.search(piece) is not None or _may_be_part(piece)
@@ -140,10 +139,8 @@ def institution(pieces: Sequence[str]) -> tuple[str | None, str | None]:
 
 
 def _bare(piece: str) -> str:
-    """Without what addresses it, without a doctor behind a specialty or who leads it."""
+    """Without what addresses it, or who leads it."""
     piece = _ADDRESSED.sub("", piece).strip(" :")
-    if titled := re.search(r"(?<=\sfür\s)([\w-]+)\s(?=(?:Dr|Prof|PD|Dipl)\b)", piece):
-        piece = piece[: titled.end(1)]
     led = LEADER.search(piece)
     return piece[: led.start()].strip() if led and led.start() > 20 else piece
 
@@ -155,14 +152,7 @@ def first_piece(lines: Sequence[str]) -> str | None:
     """The first piece of a letterhead, where it is no person, address, specialty or telephone: a house by its place."""
     for line in lines[:1]:
         piece = re.split(r"\s*[|·•]\s*|\s{2,}|,\s+|\s[–-]\s", line.strip())[0].strip()
-        plain = not (
-            doctor_in(piece)
-            or STREET_NAMED.search(piece)
-            or ":" in piece
-            or "?" in piece
-            or kind_of(piece)
-            or piece[:1].isdigit()
-        )
+        plain = not (doctor_in(piece) or STREET_NAMED.search(piece) or ":" in piece)
         if plain and _may_be_house(piece) and 1 < len(piece.split()) <= 8 and not _is_a_person(piece):
             return piece
     return None
@@ -200,11 +190,7 @@ def is_department(house: str | None) -> bool:
     `Medizin Bettenstation 4`."""
     return (
         house is not None
-        and (
-            _PART_CLINIC.match(house)
-            or _OF_A_HOUSE.search(house)
-            or (SPECIALTY.match(house.split(maxsplit=1)[0]) and not HOUSE.search(house))
-        )
+        and (_PART_CLINIC.match(house) or _OF_A_HOUSE.search(house) or SPECIALTY.match(house.split(maxsplit=1)[0]))
         is not None
     )
 
@@ -213,14 +199,17 @@ _SERVICE = re.compile(r"dienst\b", re.IGNORECASE)
 
 
 def _is_part(piece: str) -> bool:
-    """A department although a house's word is in it: `Zentrum für ...`, `... am Spitalzentrum`."""
-    return re.match(
-        r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) |^(?:zentrale |"
-        r"interdisziplinäre )?(?:notaufnahme|"
-        r"notfallzentrum|notfallstation|intensivstation|departement)\b",
-        piece,
-        re.IGNORECASE,
-    ) is not None and not (re.search(r"\b(?:des|der|am|im)\s.*(?:spital|krankenhaus|klinikum)", piece, re.IGNORECASE))
+    """A department although a house's word is in it: `Zentrum für ...`."""
+    return (
+        re.match(
+            r"^(?:zentrum|klinik|institut|abteilung|abt\.|ambulanz|station) |^(?:zentrale |"
+            r"interdisziplinäre )?(?:notaufnahme|"
+            r"notfallzentrum|notfallstation|intensivstation|departement)\b",
+            piece,
+            re.IGNORECASE,
+        )
+        is not None
+    )
 
 
 _NAMED_HOUSE = (
@@ -243,28 +232,12 @@ def _inner(piece: str) -> tuple[str, str] | None:
     within = _WITHIN_HOUSE.match(piece)
     if within and _is_only_part(within[1]):
         return within[1], within[2]
-    words = piece.split()
-    for count in (1, 2):
-        head, rest = " ".join(words[:count]), " ".join(words[count:])
-        if rest and SPECIALTY.match(head) and HOUSE.match(rest.split()[0]) is None and HOUSE.search(rest.split()[0]):
-            return head, rest
-        if rest and SPECIALTY.match(head) and HOUSE.match(rest):
-            return head, rest
     return None
 
 
 def _is_only_part(words: str) -> bool:
-    """True if the words name a part of a house and no house."""
-    return (
-        not HOUSE.search(words.removeprefix("Zentrale "))
-        and (
-            SPECIALTY.match(words)
-            or DEPARTMENT.fullmatch(words)
-            or _PART_CLINIC.match(words)
-            or _PART_ENDS.search(words)
-        )
-        is not None
-    )
+    """True if the words name a part of a house."""
+    return (SPECIALTY.match(words) or _PART_CLINIC.match(words) or _PART_ENDS.search(words)) is not None
 
 
 _PART_ENDS = re.compile(r"(?:ambulanz|abteilung|sprechstunde|station|notaufnahme|aufnahme)$", re.IGNORECASE)
@@ -309,7 +282,7 @@ _SENTENCE = re.compile(r"\b(?:wir|ich|sie|ist|sind|wird|wurde|hat|war|bitte|dass
 
 def _is_titled_person(piece: str) -> bool:
     """True for a titled person whose surname looks like a house: `Dr. med. Ursina Spital`."""
-    return TITLE.match(piece) is not None and doctor_in(piece) == piece and not CLINIC.search(piece.split()[-1])
+    return TITLE.match(piece) is not None and doctor_in(piece) == piece
 
 
 def _may_be_house(piece: str) -> bool:
@@ -328,7 +301,5 @@ def _may_be_house(piece: str) -> bool:
         and (piece[:1].isupper() or re.match(r"\d\.\s[A-ZÄÖÜ]", piece) is not None)
         and kind_of(piece) is None
         and not _HOURS.search(piece)
-        and "Krankenhausbehandlung" not in piece
-        and not (STREET_NAMED.search(piece) and piece.startswith(("Ordination", "Praxis ")))
         and not re.search(r"\d{3}", piece)
     )

@@ -36,10 +36,6 @@ _CARD = re.compile(r"name,?\svorname|\bgeb\b|geburtsdatum|versichert", re.IGNORE
 """Beginnings of the patient's part of a form."""
 _PREPOSITION = re.compile(r"[Aa]n\b")
 """Preposition that begins an address: the lines above it are the sender's."""
-_HEADS_OF_REPORTS = 8
-"""Lines of a first block from which on it is a letterhead with the address in it."""
-
-
 ONE_LINE_MOST = 170
 """Characters of a whole address on one line."""
 
@@ -60,7 +56,7 @@ class Recipient:
             found = contact_of(head.house_labelled(("klinik", "spital", "krankenhaus")))
         if labelled and found.count == 0 and len(labelled[0]) < 50 and labelled[0][:1].isupper():
             found = Contact(abteilung=labelled[0].strip(" ,:"))
-        if self.block and (found.count == 0 or _is_mail_alone(found)):
+        if self.block and found.count == 0:
             found = _of_block(self.block).filled(found)
         if not referral and found.count == 0 and (answered := head.answered()):
             found = contact_of(answered)
@@ -92,7 +88,7 @@ class Recipient:
             lines = head.lines(block)
             addressed = (n for n, line in enumerate(lines) if ADDRESSED.match(line) and self._is_addressed(line))
             start = next((n for n in addressed if not is_dated(_WIDE.split(lines[n])[0])), None)
-            if start is None or SUBJECT.match(lines[0]) or (number == 0 and self._is_letterhead(lines, start)):
+            if start is None or SUBJECT.match(lines[0]):
                 continue
             self.number = number
             whole = number and len(lines) < 7 and not (start and _PREPOSITION.match(lines[start]))
@@ -100,21 +96,14 @@ class Recipient:
         others = {one.at for one in head.sheet.labelled if one.owner in ("absender", "patient")}
         for number, block in enumerate(head.blocks[1:], 1):
             lines = [line for line in head.lines(block) if not is_dated(line)] or head.lines(block)
-            if others.isdisjoint(block) and block not in head.returned and self._is_address_block(lines):
+            if others.isdisjoint(block) and self._is_address_block(lines):
                 self.number = number
                 return self._cleaned(lines, number)
         return None
 
-    def _is_letterhead(self, lines: list[str], start: int) -> bool:
-        """In the first block: an address far below its beginning, or a person under a house without an address."""
-        if start == 0 or _PREPOSITION.match(lines[start]):
-            return False
-        placed = any(PLACE.search(line) for line in lines[start:])
-        return len(lines) > _HEADS_OF_REPORTS or not placed
-
     def _is_addressed(self, line: str) -> bool:
         """A short line, or a whole address on one line."""
-        return len(line) < 70 or (len(line) < 200 and PLACE.search(line) is not None and not self.head.is_patient(line))
+        return len(line) < 70 or (len(line) < 200 and PLACE.search(line) is not None)
 
     def _cleaned(self, lines: list[str], number: int) -> list[str] | None:
         whole = " ".join(lines)
@@ -170,14 +159,10 @@ class Recipient:
         line = sheet.lines[sheet.greeting][:140]
         for found in _GREETED.finditer(line):
             name = found[2]
-            if name.split()[0] not in _NOT_GREETED and not name.lower().endswith(("kollege", "kollegin")):
+            if name.split()[0] not in _NOT_GREETED:
                 title = " ".join(found[1].split())
                 return f"{title} {name}".strip()
         return None
-
-
-def _is_mail_alone(found: Contact) -> bool:
-    return found.count == 1 and found.email is not None
 
 
 def _of_block(block: list[str]) -> Contact:

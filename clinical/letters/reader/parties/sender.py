@@ -6,11 +6,10 @@ import re
 from functools import cached_property
 
 from clinical.claims import either
-from clinical.letters.layout import CLOSING, is_note
+from clinical.letters.layout import CLOSING
 from clinical.letters.reader.kinds import kind_of
 from clinical.letters.reader.names import doctor_in, same_person
 from clinical.letters.reader.parties.head import (
-    ADDRESSED,
     FIRST_LINES,
     REACHED,
     SUBJECT,
@@ -26,11 +25,10 @@ from clinical.letters.reader.parties.houses import (
     HOUSE,
     PLACE,
     first_piece,
-    is_department,
 )
 from clinical.letters.reader.parties.recipient import Recipient
 
-_DEGREES = re.compile(r"(?:MD|PhD|M\.D\.|MBA|MSc)\b")
+_DEGREES = re.compile(r"(?:\s(?:MD|PhD))+$")
 _OF_LETTERHEAD = frozenset(("telefon", "email", "fax", "praxis", "datum", "eingang", "absender"))
 """Labels that stand in letterheads."""
 _FOOTER = re.compile(
@@ -42,8 +40,6 @@ _FOOTER = re.compile(
 _LETTERHEAD_MOST = 60
 """Lines of one block of the head that may be the sender's: a letterhead has up to 20."""
 _SIGNED_LINES = 14
-_PERFORMED_WITHIN = 40
-"""Lines in which a report says who operated or examined."""
 _ABOVE_RELEASE = 1
 """Lines above `elektronisch signiert` in which the name stands."""
 _WRITTEN_BY = re.compile(
@@ -53,10 +49,11 @@ _WRITTEN_BY = re.compile(
 )
 """Place and day, or who the writer is, before the name."""
 _PERFORMED = re.compile(
-    r"^\s*(?:Operateur|Operateurin|Untersucher|Untersucherin|Befunder|Befunderin|Operateur/in|Untersucher/in|"
-    r"Zuständiger?\s(?:Arzt|Ärztin)|Arzt|Ärztin)(?:\s*:\s*|\t|\s{2,})(.+)"
+    r"^\s*(?:(?:Operateur|Untersucher|Befunder)(?:in)?|Zuständiger?\s(?:Arzt|Ärztin)|Arzt|Ärztin)(?:\s*:\s*|\t|\s{2,})(.+)"
 )
 """Roles of those who did what is reported, and sign where nobody else does."""
+_PERFORMED_WITHIN = 40
+"""Lines in which a report says who operated or examined."""
 _ROLE = re.compile(
     r",\s(?:[a-zäöü]+\s){0,2}(?:(?:Fach|Assistenz|Ober|Haus|Stations|Chef|Turnus)?[Aaä]rzt(?:in)?|Ärztin|FA|FÄ|OA|OÄ|AA)\b"
 )
@@ -86,8 +83,6 @@ class Sender:
     def read(self, referral: bool) -> Contact:
         labelled = self.head.labelled("absender", referral)
         found = contact_of(labelled) if labelled else Contact()
-        if labelled and found.institution is None and found.count > 1 and (named := first_piece(labelled)):
-            found = Contact(**{"abteilung" if is_department(named) else "institution": named}).filled(found)
         own = self.head.house_labelled(
             ("haus", "institution", "einrichtung", *(() if referral else ("klinik", "spital")))
         )
@@ -126,8 +121,6 @@ class Sender:
         for number, block in enumerate(self.head.blocks):
             mine = self.head.lines(block)
             if self._holds_recipient(number, mine):
-                before = self._before_address(mine)
-                lines += before if number == 0 or (before and HOUSE.search(before[0])) else []
                 continue
             if number and self._ends_letterhead(mine) and not any(map(REACHED.search, mine)):
                 continue
@@ -145,10 +138,6 @@ class Sender:
         near = number in (self.recipient.number, self.recipient.number + 1)
         return bool(block) and near and any(without_address(line) in (block or ()) for line in lines)
 
-    def _before_address(self, lines: list[str]) -> list[str]:
-        block = self.recipient.block or []
-        return [line for line in lines if without_address(line) not in block and not ADDRESSED.match(line)]
-
     def _letterhead(self) -> Contact:
         """The first blocks of the head, up to the recipient, the date, the title or the subject."""
         lines = self._letterhead_lines
@@ -165,8 +154,7 @@ class Sender:
     def _is_of_letterhead(self, line: str) -> bool:
         kind = kind_of(line)
         return (
-            not SUBJECT.match(line)
-            and not self.head.is_patient(line)
+            not self.head.is_patient(line)
             and not line.upper().startswith("FAX ")
             and not (kind and (kind == line or not any(one.search(line) for one in (HOUSE, CLINIC, PLACE))))
             and not re.match(r"^(?:nach\s|zur vorlage|information|lehrkrankenhaus|akademisches)", line, re.IGNORECASE)
@@ -189,7 +177,7 @@ class Sender:
                 continue
             if titled := doctor_in(line):
                 return titled if bare is None or not same_person(bare, titled) or len(titled) > len(bare) else bare
-            signs = sheet.closing < len(sheet.lines) or _DEGREES.search(line) or _ROLE.search(line)
+            signs = sheet.closing < len(sheet.lines) or _ROLE.search(line)
             if bare is None and not CLOSING.search(line) and signs:
                 bare = _bare_name(line)
         return bare
@@ -203,8 +191,6 @@ class Sender:
         if whole is not None and not titled:
             return Contact(name=whole).filled(found)
         if found.name is not None and not titled and same_person(found.name, signed) and len(found.name) >= len(signed):
-            return found
-        if found.name is not None and doctor_in(signed) is None and len(signed.split()) < 2:
             return found
         return Contact(name=signed).filled(found)
 
@@ -232,24 +218,15 @@ class Sender:
             lines = [line.strip() for line in sheet.lines[first:][: _SIGNED_LINES - 1]]
         else:
             blocks = sheet.blocks(max(0, len(sheet.lines) - 12), len(sheet.lines))
-            told = [block for block in blocks if not all(is_note(sheet.lines[n]) for n in block)]
-            lines = self.head.lines(told[-1]) if told else []
-            if not any(REACHED.search(line) or (PLACE.search(line) and doctor_in(line)) for line in lines):
+            lines = self.head.lines(blocks[-1]) if blocks else []
+            if not any(REACHED.search(line) for line in lines):
                 return Contact()
-        lines = [
-            line
-            for line in lines
-            if not _FOOTER.search(line) and len(line) < 200 and line[:1] != ">" and not self.head.is_patient(line)
-        ]
-        found = contact_of(lines)
+        told = (line for line in lines if not _FOOTER.search(line) and len(line) < 200)
+        found = contact_of([line for line in told if not self.head.is_patient(line)])
         return found if found.plz or found.telefon else Contact()
 
 
 def _bare_name(line: str) -> str | None:
-    found = plain_name(re.split(r",|\s{3,}|\t", line)[0])
-    if found is None:
-        degree = re.match(
-            r"^((?:[^\W\d_a-zäöü][\w'’-]+\s){2,3}(?:MD|PhD|M\.D\.|MBA|MSc|FMH)(?:\s(?:PhD|MBA|MSc))?)$", line
-        )
-        return degree[1] if degree else None
-    return found
+    name = re.split(r",|\s{3,}|\t", line)[0]
+    bare = _DEGREES.sub("", name)
+    return plain_name(name) if bare == name else name.strip() if plain_name(bare) else None

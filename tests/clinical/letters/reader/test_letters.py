@@ -435,7 +435,7 @@ def test_a_street_that_begins_like_an_address_is_no_recipient() -> None:
     assert found["diagnosen"] == ["Gicht"]
 
 
-@pytest.mark.parametrize("heading", ["Dg. 1. Gicht\n    2. Asthma", "Diagnosen 1) Gicht\n    2) Asthma"])
+@pytest.mark.parametrize("heading", ["Dg. 1. Gicht\n    2. Asthma", "Diagnosen: 1) Gicht\n    2) Asthma"])
 def test_a_numbered_list_may_begin_on_its_headings_line(heading: str) -> None:
     listed = f"{heading}\n    (ICD: M10.9, J45.9)"
     text = f"Liebe Anna\n\n{listed}\n\nEmpfehlungen für die Nachsorge:\nRehasport wird empfohlen.\n\nGruß Kunz\n"
