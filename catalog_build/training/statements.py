@@ -172,7 +172,7 @@ def part_lesson(letter: LabelledLetter) -> Lesson | None:
     bare = [at for at, char in enumerate(sheet.text) if not char.isspace()]
     text = "".join(sheet.text[at] for at in bare)
     rows, begins = list[list[int]](), list[bool]()
-    for section in (one for one in reader.lists.sections if one.field == "diagnosen"):
+    for section in (one for one in sheet.sections if one.field == "diagnosen"):
         begun = int(np.searchsorted(bare, sheet.starts[section.at]))
         for entry, listed in reader.lists.listed(section):
             found = text.find("".join(entry.split()), begun)
