@@ -1,4 +1,4 @@
-"""What is looked for in a text only as far as somebody asks: most of what is asked stands near its beginning."""
+"""Looks for things in a text only as far as somebody asks: most of what is asked stands near its beginning."""
 
 from __future__ import annotations
 
