@@ -9,6 +9,7 @@ from clinical.icd.groups import (
     TREATED_TUMOURS,
     is_aftermath,
     is_unspecified,
+    says_kind,
 )
 from clinical.icd.history import NONE, family_history_codes, personal_history_codes
 from clinical.icd.limits import outside
@@ -20,7 +21,6 @@ from clinical.icd.titles import (
     is_default,
     is_other,
     leaves_open,
-    named_vaguely,
     says_less,
 )
 from clinical.icd.years import Transition, transitions

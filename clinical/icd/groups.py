@@ -12,7 +12,7 @@ from typing import Final
 
 from clinical.icd.catalog import Code
 from clinical.icd.spelling import category
-from clinical.icd.titles import adds_unspecified, words_aftermath
+from clinical.icd.titles import adds_unspecified, named_vaguely, words_aftermath
 
 _REST: Final = ".9"
 """The fourth character for what is not specified."""
@@ -62,6 +62,13 @@ def is_unspecified(code: Code) -> bool:
     """True if a code leaves something open by its fourth character, or by words that its title adds; the calibration of
     the confidence is fitted on this."""
     return adds_unspecified(code.title) or code.code.endswith(_REST)
+
+
+def says_kind(vague: Code, other: Code) -> bool:
+    """True if another category of the same group says the kind of the disease that this one leaves open ("Diabetes
+    mellitus, Typ 2" beside "Nicht näher bezeichneter Diabetes mellitus")."""
+    disease = named_vaguely(vague.title) if vague.block == other.block and vague.code != other.code else None
+    return disease is not None and disease in other.title
 
 
 def is_aftermath(code: Code) -> bool:

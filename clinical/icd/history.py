@@ -42,9 +42,9 @@ def personal_history_codes(catalog: Catalog) -> list[int]:
         named = old.title.startswith(_OLD) or old.title.endswith(_IN_THE_PAST)
         if named and not old.terminal and old.code not in HEALTH_FACTORS:
             target = next((leaf for leaf in catalog.leaves(old.code) if leaves_open(leaf.title)), None)
-            held = [code.code for code in catalog if target and _is_of(old, code)]
-            for number, code in enumerate(catalog if target and held else ()):
-                if target and code.code.startswith(tuple(held)):
+            held = tuple(code.code for code in catalog if _is_of(old, code))
+            if target is not None:
+                for number in [n for n, code in enumerate(catalog) if code.code.startswith(held)]:
                     found[number] = catalog.number(target.code)
     return found
 

@@ -207,7 +207,7 @@ class Confidence:
 
     def served(self, hits: Hits, first: Ints, rows: Vectors) -> Hits:
         """The hits with the probability that is shown: of each span's first code this one, of the others as much less
-        as they were less probable."""
+        as they were less probable, and in a text no more than the first leaves, for one mention has one code."""
         if not len(first):
             return hits
         plain = rows[:, _PLAIN] == 1

@@ -24,7 +24,7 @@ _NUMBERS: Final = {
     "elf": 11, "zwölf": 12,
 }  # fmt: skip
 _UNIT: Final = r"(tag|woche|monat|jahr)[a-z]*"
-_LONG: Final = re.compile(rf"(\d+) {_UNIT} (?:bis unter (\d+) {_UNIT}|und länger) zurückliegend", re.I)
+_LONG: Final = re.compile(rf"(\d+) {_UNIT} (?:bis unter [^:]+|und länger) zurückliegend", re.I)
 _AGO: Final = rf"(?:(\d+|{'|'.join(_NUMBERS)})(?:e[nmr]?)?\s+)?{_UNIT}"
 _YEAR: Final = r"(?:(?:\d\d?\.\s?)?\d\d?[./]\s?)?((?:19|20)\d\d)"
 _WORDS: Final = r"(?:[^\W\d_]+\.?[ (]+){0,3}?"

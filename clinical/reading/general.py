@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from clinical.icd import INJURIES, category, is_catch_all, named_vaguely, says_less
+from clinical.icd import INJURIES, category, is_catch_all, says_kind, says_less
 
 if TYPE_CHECKING:
     from clinical.icd import Catalog, Code
-    from clinical.reading.candidate import Candidate
+    from clinical.reading.candidate import Candidate, Mentioned
 
 
 class Compared(NamedTuple):
@@ -26,6 +26,11 @@ class Compared(NamedTuple):
     codes: list[Candidate]
     general: frozenset[str]
     instead: Mapping[str, str]
+
+    def told(self, mention: Mentioned) -> Mentioned:
+        """The mention with the codes that took the place of its own."""
+        codes = dict.fromkeys(self.instead.get(code, code) for code in mention.codes)
+        return mention._replace(codes=tuple(codes))
 
 
 def compared(found: Sequence[Candidate], catalog: Catalog) -> Compared:
@@ -83,9 +88,8 @@ def _is_general(one: _Shown, other: _Shown, catalog: Catalog) -> bool:
 
 
 def _says_kind(code: Code, other: Code, catalog: Catalog) -> bool:
-    """True if another category of the same group says the kind of the disease that this code's category leaves open
-    ("Diabetes mellitus, Typ 2" beside "Nicht näher bezeichneter Diabetes mellitus")."""
-    if code.block != other.block or (own := category(code.code)) == (another := category(other.code)):
+    """True if the category of another code says the kind of the disease that this one's leaves open (`says_kind`)."""
+    if code.block != other.block:
         return False
-    vague = named_vaguely(catalog.codes[catalog.number(own)].title)
-    return vague is not None and vague in catalog.codes[catalog.number(another)].title
+    own, another = (catalog.codes[catalog.number(category(one.code))] for one in (code, other))
+    return says_kind(own, another)

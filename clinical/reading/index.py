@@ -11,7 +11,7 @@ word), and `manifest.json`, written last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -196,7 +196,9 @@ class SearchIndex:
                 *((one.claim == "family", one.start) if one.confidence != "low" else ()),
             ),
         )
-        mentions = self._mentioned(draft, chosen, hits, bounds, beside.instead) if limit is None else ()
+        mentions = self._mentioned(draft, chosen, hits, bounds) if limit is None else ()
+        if beside.instead:
+            mentions = tuple(beside.told(one) for one in mentions)
         return Understood(tuple(codes), mentions, draft.reading, beside.general)
 
     def _chosen(self, draft: TextSpans, hits: Hits) -> tuple[list[int], Hits]:
@@ -208,42 +210,28 @@ class SearchIndex:
         return chosen, hits if reranker is None else reranker.ordered(draft, hits, self.wordings, self.kinds)
 
     def _mentioned(
-        self,
-        draft: TextSpans,
-        chosen: Sequence[int],
-        hits: Hits,
-        bounds: TextThresholds,
-        instead: Mapping[str, str],
+        self, draft: TextSpans, chosen: Sequence[int], hits: Hits, bounds: TextThresholds
     ) -> tuple[Mentioned, ...]:
-        """The mentions of the chosen spans. `hits`: the rows of each span lie together; `instead`: codes in whose place
-        others are."""
+        """The mentions of the chosen spans. `hits`: the rows of each span lie together."""
         shown, starts = _are_shown(hits.probability, bounds), run_starts(hits.part)
         runs = pairwise([*starts.tolist(), len(hits.part)])
         rows = {part: slice(*run) for part, run in zip(hits.part[starts].tolist(), runs, strict=True)}
         return tuple(
-            self._mention(draft, number, hits.at(own), shown[own], instead)
+            self._mention(draft, number, hits.at(own), shown[own])
             for number in chosen
             for own in (rows.get(number, slice(0, 0)),)
         )
 
-    def _mention(
-        self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_], instead: Mapping[str, str]
-    ) -> Mentioned:
+    def _mention(self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_]) -> Mentioned:
         """The mention of a chosen span with its `own` hits; what the catalog has word for word is one, however it is
         marked."""
         span, claim = draft.spans[number], draft.assertions[number]
-        codes = [self.catalog.codes[code].code for code in own.code[shown].tolist()]
+        codes = tuple(self.catalog.codes[code].code for code in own.code[shown].tolist())
         spelled = folded_words(span.part.text, draft.reading.folds)
         verbatim = self.wordings.any_has_words(own.wording, spelled)
         best = float(own.probability.max(initial=0))
         return Mentioned(
-            span.part.start,
-            span.part.end,
-            claim,
-            1.0 if verbatim else span.chance,
-            tuple(dict.fromkeys(instead.get(code, code) for code in codes)),
-            best,
-            draft.claims[number],
+            span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
         )
 
     def ranked(self, query: str) -> tuple[TextSpans, Hits]:

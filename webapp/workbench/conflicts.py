@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from flask_babel import gettext as _
 from pydantic import BaseModel, ConfigDict, Field
 
-from clinical.icd import Code, covers, is_default, named_vaguely, outside
+from clinical.icd import Code, covers, is_default, outside, says_kind
 from webapp.workbench.catalog import CodeBook, pairs, shown
 
 DAYS_PER_YEAR = 365
@@ -91,14 +91,7 @@ def _vaguer(book: CodeBook, code: Code, other: Code) -> bool:
     whose title names what this category calls not specified."""
     if code.parent is not None and code.parent == other.parent:
         return is_default(code.title) and not is_default(other.title)
-    category, another = (*book.path(code), code)[0], (*book.path(other), other)[0]
-    vague = named_vaguely(category.title)
-    return (
-        vague is not None
-        and category.code != another.code
-        and category.block == another.block
-        and vague in another.title
-    )
+    return says_kind((*book.path(code), code)[0], (*book.path(other), other)[0])
 
 
 def _alone(known: Sequence[tuple[Code, Accepted]]) -> Iterator[Conflict]:
