@@ -19,11 +19,11 @@ with loading(keep=True):  # to look for garbage between a thousand modules took 
     from webapp import audit, cli, errors, extensions, headers, logs, pages
     from webapp.config import Settings, load_settings, trusted_hosts
     from webapp.demo import cli as demo
-    from webapp.error_words import error_words
     from webapp.extracting import pages as extracting
     from webapp.fhir import plugin as fhir
     from webapp.fhir.tokens import revoke
     from webapp.models import User
+    from webapp.pages.error_words import error_words
     from webapp.sessions import DatabaseSessions
     from webapp.sso import plugin as sso
     from webapp.sso.accounts import credentials_ended

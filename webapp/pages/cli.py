@@ -9,10 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from webapp import audit, organizations
+from webapp import audit
 from webapp.cli import Group
 from webapp.extensions import db
 from webapp.models import AuditEvent, Membership, Organization, Role, User
+from webapp.pages import organizations
 from webapp.sso.accounts import credentials_ended, end_sessions
 from webapp.sso.profile import email_key, usable_email
 

@@ -9,9 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 from werkzeug.wrappers import Response
 
-from webapp import guards, organizations
+from webapp import guards
 from webapp.extensions import db
 from webapp.models import Membership, Organization, Role, User
+from webapp.pages import organizations
 from webapp.sso.profile import email_key
 
 members_page = Blueprint("members", __name__, url_prefix="/operator/members")
