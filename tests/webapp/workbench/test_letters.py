@@ -3,9 +3,10 @@
 import base64
 import json
 import re
+import time
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from evals.letters.printed import reportlab_pdf
 from tests import invented_fields
@@ -98,6 +99,21 @@ def test_a_stored_document_is_coded_and_read_from_its_page(erika: Visitor) -> No
     page.go_back()
     page.get_by_role("link", name="Formulieren").last.click()
     expect(page.locator("#text")).to_have_value(re.compile("Hypertonie"))
+
+
+def test_a_click_before_the_script_runs_is_not_lost(erika: Visitor, bench: Bench) -> None:
+    def late(route: Route) -> None:
+        time.sleep(0.5)
+        route.continue_()
+
+    erika.page.route("**/drafting.js", late)
+    erika.page.goto(f"{bench.base}/drafting/", wait_until="commit")
+    erika.page.get_by_text("Entwurf schreiben").click()
+    expect(erika.page.get_by_label("Anweisung", exact=True)).to_be_focused()  # it is empty
+
+
+def test_the_text_box_of_a_new_page_has_the_focus(erika: Visitor) -> None:
+    expect(erika.open("/coding/").locator("#text")).to_be_focused()
 
 
 def test_a_draft_is_marked_as_one_and_instructions_are_ones_own(

@@ -5,6 +5,9 @@ export const given = JSON.parse(document.getElementById("given").textContent);
 export const words = given.words;
 export const byId = (id) => document.getElementById(id);
 
+// The page is served inert. The modules of a page run in one task, this one first: nobody acts before all handlers are there.
+byId("content").inert = false;
+
 // An element: attributes (class, on..., data...), then children; text is text, never markup.
 export function h(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
