@@ -8,6 +8,7 @@ from clinical.claims import Reading
 from clinical.coding.ledger import CERTAINTY, NOT_CODED, Hit, ledger, missing
 from clinical.coding.written_codes import written_codes
 from clinical.contract import TIER1_MAX_CODES, CodeEntry, DetailedCodeEntry, PartialEvent, ResearchRequest, Span
+from clinical.icd import SYMPTOMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,9 @@ def tier_one(request: ResearchRequest, catalog: Catalog, found: Understood) -> P
 
 
 def most_probable(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """At most `limit` of them, in their order: none that is left out is more probable."""
-    best = sorted(range(len(hits)), key=lambda at: -hits[at].probability)[:limit]
+    """At most `limit` of them, in their order: symptoms give way to diseases, of which they mostly are (German coding
+    guidelines D003), the less probable codes to the others."""
+    best = sorted(range(len(hits)), key=lambda at: (hits[at].code in SYMPTOMS, -hits[at].probability))[:limit]
     return [hits[at] for at in sorted(best)]
 
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinical.claims import Claim, ClaimReader, Reading
 from clinical.contract import Assertion
 from clinical.icd import FAMILY_HISTORY, HEALTH_FACTORS, Catalog
 from clinical.reading.elsewhere import Elsewhere
 from clinical.reading.lattice import CandidateSpan
-from clinical.reading.past import PastWordings
+from clinical.reading.past import PastWordings, says_past
 from clinical.reading.rewriting import Spot
 from clinical.search import Hits, Wordings, joined, merged_by_part
 from clinical.text import Part
@@ -55,6 +56,7 @@ class ClaimStage:
     def __init__(self, catalog: Catalog, wordings: Wordings, claims_of: ClaimReader) -> None:
         self._past, self._claims_of = PastWordings(catalog, wordings), claims_of
         self._elsewhere = Elsewhere(catalog, wordings)
+        self._is_past = np.isin(np.arange(len(catalog.codes)), self._elsewhere.past)
         self._relative = FAMILY if self._elsewhere.is_silent_on_relatives else "{}"
         self._is_state = np.array(HEALTH_FACTORS.among(catalog.codes), dtype=bool)
         self._of_family = np.array(FAMILY_HISTORY.among(catalog.codes), dtype=bool)
@@ -95,6 +97,7 @@ class ClaimStage:
         own, rows = hits, list[Hits]()
         if {"family", "history"}.intersection(draft.assertions):
             own, rows = self._elsewhere_told(draft, hits)
+        own = own.at(~self._own_past(draft, own))
         meant = ~self._of_family[own.code]
         planned = [claim.section == "plan" for claim in draft.claims]
         if any(planned):
@@ -102,6 +105,18 @@ class ClaimStage:
         rows = [own.at(meant), *rows]
         found = joined(rows)
         return found.at(np.lexsort((-found.share, found.part)))
+
+    def _own_past(self, draft: TextSpans, hits: Hits) -> NDArray[np.bool_]:
+        """The hits for the past of a disease that is there and likelier meant by the same words ("COVID-19 in der
+        Eigenanamnese" beside "COVID-19, Virus nachgewiesen"), unless these say that it is over."""
+        found = self._is_past[hits.code]
+        for at in np.flatnonzero(found).tolist():
+            number = int(hits.part[at])
+            there = draft.assertions[number] in ("present", "suspected")
+            disease = (hits.part == number) & (self._elsewhere.past[hits.code] == hits.code[at])
+            likelier = bool((hits.probability[disease] > hits.probability[at]).any())
+            found[at] = there and likelier and not says_past(draft.spans[number].part.text)
+        return found
 
     def _elsewhere_told(self, draft: TextSpans, hits: Hits) -> tuple[Hits, list[Hits]]:
         """The patient's own present, and the codes of what relatives have and of what is over."""

@@ -14,6 +14,7 @@ from clinical.coding import research
 from clinical.coding.instant import most_probable, tier_one
 from clinical.coding.ledger import Hit, ledger
 from clinical.contract import ABOVE_THE_LIMIT, DetailedCodeEntry, Event, PartialEvent, ResearchRequest
+from clinical.icd import SYMPTOMS
 from clinical.reading import Mentioned, SearchIndex, Understood
 from evals.reading.inputs import WRITTEN, read_inputs
 from tests.fakes import FakeModel, chosen, payload, step
@@ -206,12 +207,17 @@ def test_fifteen_diagnoses_in_lines_are_fifteen_codes_of_the_ledger(index: Searc
         assert ledger[words].reason == (None if code in shown else ABOVE_THE_LIMIT)
 
 
-def test_the_event_holds_the_ten_most_probable_and_the_others_follow_with_all_that_an_entry_says(index: SearchIndex):
+def test_the_event_holds_the_ten_most_probable_diseases_and_the_others_follow_with_all_an_entry_says(
+    index: SearchIndex,
+):
     event = told(index, LINES)
     beyond = event.beyond or ()
     assert len(beyond) == 5
     assert all(isinstance(entry, DetailedCodeEntry) and entry.evidence and entry.certainty == "G" for entry in beyond)
-    assert min(entry.probability for entry in event.codes) >= max(entry.probability for entry in beyond)
+    left = [entry.probability for entry in beyond if entry.code not in SYMPTOMS]
+    assert left
+    assert min(entry.probability for entry in event.codes) >= max(left)
+    assert not any(entry.code in SYMPTOMS for entry in event.codes)
 
 
 def test_without_details_the_event_is_exactly_the_contracts(index: SearchIndex):
@@ -230,6 +236,12 @@ def test_a_list_of_sixty_names_is_read_to_its_end(index: SearchIndex):
 def test_most_probable_keeps_the_order():
     hits = [Hit(code, chance, "medium", 0, 1) for code, chance in (("A", 0.5), ("B", 0.9), ("C", 0.7))]
     assert [hit.code for hit in most_probable(hits, 2)] == ["B", "C"]
+
+
+def test_symptoms_give_way_to_diseases_where_not_all_have_room():
+    hits = [Hit(code, chance, "medium", 0, 1) for code, chance in (("R05", 0.9), ("J18.9", 0.6), ("I10.90", 0.7))]
+    assert [hit.code for hit in most_probable(hits, 2)] == ["J18.9", "I10.90"]
+    assert [hit.code for hit in most_probable(hits, 3)] == ["R05", "J18.9", "I10.90"]
 
 
 def test_tiers_2_and_3_start_from_every_code_of_tier_1(index: SearchIndex):

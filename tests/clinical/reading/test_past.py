@@ -263,3 +263,17 @@ def test_a_disease_that_the_catalog_has_as_an_old_one_has_that_code(index: Searc
     held = {code.code for number, code in enumerate(catalog) if past[number] == old}
     assert {"I21", "I21.0", "I21.40", "I21.9"} <= held
     assert not held & {"I25.29", "I25.22", "I20.0", "I50.9"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("COVID-19, Pneumonie", "U07.1"),
+        ("Pat. hat COVID-19, Fieber seit 2 Tagen", "U07.1"),
+        ("Z. n. COVID-19 im März", "U08.9"),
+        ("Z. n. COVID-19", "U08.9"),
+    ],
+)
+def test_a_disease_that_is_there_is_not_its_own_past(index: SearchIndex, text: str, code: str):
+    found = {one.code for one in index.read(text).codes}
+    assert found & {"U07.1", "U08.9"} == {code}
