@@ -4,8 +4,8 @@ The contract: "ICD-10-GM 2026 with added synonyms, so colloquial terms also matc
 catalog, those of `everyday`, whose codes are of the whole catalog (acronyms, clipped words, states after procedures,
 what patients say, what practices and wards write), and the words under which the authors to learn from coded a
 condition. Official wordings win, but where many authors agree on another code (`overruled`): an own text that the
-official files give to any code is left out, and so is one whose code is not terminal in the catalog at hand. What is
-held out for measuring is held out of these, too.
+official files give to a terminal code is left out, and so is one whose own code is not terminal in the catalog at hand.
+What is held out for measuring is held out of these, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from clinical.text import FUNCTION_WORDS, SIDES, folded_words, sites_of
 STARTER: Final = Path(__file__).parent / "starter"
 EVERYDAY: Final = Path(__file__).parent / "everyday"
 """Everyday wordings. `wordings.tsv`: text, code (two with a space where they are coded together); `practice.tsv`: the
-same, by five hands of practices and wards, of patients and nurses; `words.tsv`: word, meaning."""
+same, by fifteen hands of practices and wards, of patients and nurses; `words.tsv`: word, meaning."""
 BEFUND, PRACTICE, AUTHORS, OWN = "starter", "practice", "authors", "own"
 """`Synonym.source` of Befund's own wordings, of those of `practice.tsv`, of those that authors coded, and of those in
 the user's files: none is official."""
@@ -178,9 +178,9 @@ def _rows(name: str) -> list[tuple[str, str]]:
 
 def own_texts(source: Source, official: Sequence[Synonym], holdout: int | None = None) -> tuple[Synonym, ...]:
     """Own synonyms for this catalog. The starter holds its own already: it is only given those of `everyday`."""
-    taken = {spelled(text.text) for text in official}  # also those of the held-out fold
-    taken -= {spelled(text.text) for text in overruled(official, source.catalog)}
     terminal = {code.code for code in source.catalog if code.terminal}
+    taken = {spelled(text.text) for text in official if text.code in terminal}  # also those of the held-out fold
+    taken -= {spelled(text.text) for text in overruled(official, source.catalog)}
     starter = () if _is_starter(source) else all_texts(_starter())
     begun = [replace(one, source=BEFUND) for one in starter if one.source not in NEVER_HELD_OUT]
     ours = [*begun, *everyday_texts(), *practice_texts()]
