@@ -38,17 +38,25 @@ FAMILY_HISTORY: Final = CategoryRange("Z80", "Z84")
 PERSONAL_HISTORY: Final = CategoryRange("Z85", "Z87")
 TREATED_TUMOURS: Final = CategoryRange("Z85", "Z85")
 """Malignant tumours in the patient's own history."""
-DISABLING_IN_FAMILY: Final = "Z82"
-"""Disabling chronic diseases in the family's history; DISABLING is what the notes of the German edition leave out."""
-DISABLING: Final = (
-    CategoryRange("G00", "G99"),
-    CategoryRange("H54", "H54"),
-    CategoryRange("I00", "I99"),
-    CategoryRange("J40", "J47"),
-    CategoryRange("M00", "M99"),
-    CategoryRange("Q00", "Q99"),
-)
-"""Categories of Z82.0 to Z82.7 of the WHO's ICD-10, of which the German Z82 is made."""
+BESIDE_NOTES: Final = {
+    "Z81": (CategoryRange("R45", "R46"),),
+    "Z82": (
+        CategoryRange("G00", "G99"),
+        CategoryRange("H54", "H54"),
+        CategoryRange("I00", "I99"),
+        CategoryRange("J40", "J47"),
+        CategoryRange("M00", "M99"),
+        CategoryRange("Q00", "Q99"),
+        CategoryRange("R25", "R29"),
+        CategoryRange("R56", "R56"),
+    ),
+    "Z84.8": (CategoryRange("O00", "P96"), CategoryRange("T15", "T98")),
+    "Z86.1": (CategoryRange("B95", "B98"), CategoryRange("U80", "U85")),
+    "Z86.6": (CategoryRange("R56", "R56"),),
+}
+"""Categories that codes of the past or of the family stand for beside those that their notes name: of Z82 those of
+Z82.0 to Z82.7 of the WHO's ICD-10, of which the German Z82 is made; symptoms by which a disease of the past or of a
+relative is told (cramps, a suicide), germs, and what only Z84.8 is left for (an allergy, a sister's pre-eclampsia)."""
 SYMPTOMS: Final = CategoryRange("R00", "R99")
 INJURIES: Final = CategoryRange("S00", "T99")
 HEALTH_FACTORS: Final = CategoryRange("Z00", "Z99")

@@ -15,8 +15,7 @@ from typing import Final
 
 from clinical.icd.catalog import Catalog, Code
 from clinical.icd.groups import (
-    DISABLING,
-    DISABLING_IN_FAMILY,
+    BESIDE_NOTES,
     FAMILY_HISTORY,
     HEALTH_FACTORS,
     PERSONAL_HISTORY,
@@ -37,7 +36,7 @@ def personal_history_codes(catalog: Catalog) -> list[int]:
     """Of each code of the catalog the number of the code for it in the patient's own history, or NONE. A disease that
     the classification has once more as an old one ("Alter Myokardinfarkt", "COVID-19 in der Eigenanamnese") has the
     code of that which leaves its details open."""
-    found = _history_codes(catalog, PERSONAL_HISTORY, {})
+    found = _history_codes(catalog, PERSONAL_HISTORY)
     for old in catalog:
         named = old.title.startswith(_OLD) or old.title.endswith(_IN_THE_PAST)
         if named and not old.terminal and old.code not in HEALTH_FACTORS:
@@ -58,14 +57,14 @@ def _is_of(old: Code, code: Code) -> bool:
 
 def family_history_codes(catalog: Catalog) -> list[int]:
     """Of each code of the catalog the number of the code for it in the family's history, or NONE."""
-    has_notes = any(code.notes for code in compress(catalog, FAMILY_HISTORY.among(catalog)))
-    return _history_codes(catalog, FAMILY_HISTORY, {DISABLING_IN_FAMILY: DISABLING} if has_notes else {})
+    return _history_codes(catalog, FAMILY_HISTORY)
 
 
-def _history_codes(
-    catalog: Catalog, targets: CategoryRange, besides: Mapping[str, Sequence[CategoryRange]]
-) -> list[int]:
-    """Of each code the number of the code within `targets` whose notes hold its category."""
+def _history_codes(catalog: Catalog, targets: CategoryRange) -> list[int]:
+    """Of each code the number of the code within `targets` whose notes hold its category, or BESIDE_NOTES do where the
+    catalog has notes."""
+    has_notes = any(code.notes for code in compress(catalog, targets.among(catalog)))
+    besides: Mapping[str, Sequence[CategoryRange]] = BESIDE_NOTES if has_notes else {}
     by_category: dict[str, int] = {}
     names = [category(code.code) for code in catalog]
     distinct = sorted(set(names))
