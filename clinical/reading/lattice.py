@@ -96,13 +96,20 @@ acronym is not ("KHK. Gallensteine")."""
 
 
 class CandidateSpan(NamedTuple):
-    """A candidate: the part of the text, how many of its words carry meaning, how probably it is a mention, and the
-    part of the body that is named beside it, where it names none."""
+    """A candidate: the part of the text, how many of its words carry meaning, how probably it is a mention, the part of
+    the body that is named beside it, where it names none, and where the words end by which its claim is judged, where
+    these are not all: what an official title denies is its name."""
 
     part: Part
     content: int
     chance: float
     site: str = ""
+    judged_to: int | None = None
+
+    @property
+    def judged(self) -> tuple[int, int]:
+        """The place of the words by which its claim is judged."""
+        return self.part.start, self.part.end if self.judged_to is None else self.judged_to
 
 
 def borders(text: str, cut_off: Callable[[str], bool] | None = None) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from clinical.contract import Assertion
 from clinical.icd import Catalog, category
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
-from clinical.reading.titles import ChapterTitles
+from clinical.reading.titles import ChapterTitles, CodeTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
 from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, content_words, folded_words, is_opposite, sites_of
 from clinical.thresholds import ReadingWeights, reading_weights
@@ -59,7 +59,7 @@ class MentionReader:
         self._catalog, self._wordings, self._tagger = catalog, wordings, tagger
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
         self.weights = reading_weights()
-        self._titles = ChapterTitles(catalog.chapters.values())
+        self._titles, self._code_titles = ChapterTitles(catalog.chapters.values()), CodeTitles(catalog, wordings)
 
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
@@ -88,7 +88,7 @@ class MentionReader:
         found = self._spans(reading)
         if not found:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
-        claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
+        claims = self._claims_of(reading, [span.judged for span in found])
         assertions = _settled(found, [claim.assertion for claim in claims], reading.folds)
         if len(content_words(text, reading.written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
@@ -116,7 +116,19 @@ class MentionReader:
         ranked = likeliest(best[:RANKED_SPANS])[:RANKED_SPANS]
         others = likeliest(best[RANKED_SPANS : RANKED_SPANS + LISTED_SPANS])
         ranked += _apart(others, ranked)[:LISTED_SPANS]
+        titled = self._titled(reading)
+        ranked = [one for one in ranked if not any(_is_of(one, title) for title in titled)] + titled
         return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
+
+    def _titled(self, reading: Reading) -> list[CandidateSpan]:
+        """A span for each official title of a code in the text."""
+        text, seen = reading.text, reading.seen
+        found = []
+        for first, last in self._code_titles.places(seen.words):
+            start, end = int(seen.places[first, 0]), int(seen.places[last, 1])
+            part = Part(text[start:end], start, end)
+            found.append(CandidateSpan(part, last - first + 1, 1.0, judged_to=int(seen.places[first, 1])))
+        return found
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
         """The numbers of the spans that explain the text best, and the hits (span by span) that count of them; with
@@ -243,6 +255,12 @@ def _apart(some: Sequence[CandidateSpan], others: Sequence[CandidateSpan]) -> li
     starts = [start for start, _ in taken]
     reached = [0, *accumulate((end for _, end in taken), max)]
     return [one for one in some if reached[bisect_left(starts, one.part.end)] <= one.part.start]
+
+
+def _is_of(one: CandidateSpan, title: CandidateSpan) -> bool:
+    """True for a span that has words of a title and does not hold all of it."""
+    start, end, first, last = one.part.start, one.part.end, title.part.start, title.part.end
+    return start < last and first < end and not (start <= first and last <= end and (start, end) != (first, last))
 
 
 def _is_stage(word: str) -> bool:

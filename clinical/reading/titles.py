@@ -1,10 +1,20 @@
-"""Titles of chapters above a text: they say what it is about, and are no diagnosis in it."""
+"""Official titles in a text, word for word: those of chapters say what it is about and are no diagnosis in it; those of
+codes are one, whatever commas and denials they are worded with ("Gastritis, nicht näher bezeichnet")."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+import numpy as np
+
+from clinical.icd import Catalog
+from clinical.search import Wordings
 from clinical.text import Token, words
+
+BEGINNING: Final = 2
+"""Words by which the titles of codes are looked for; single ones are found as other mentions are."""
 
 
 class ChapterTitles:
@@ -27,3 +37,39 @@ class ChapterTitles:
             for title in self._by_first.get(word, ())
             if tuple(spelled[at : at + len(title)]) == title
         ]
+
+
+class CodeTitles:
+    """The titles of the codes that may be given, found word for word across punctuation and line ends: hospital systems
+    print the official text of a code where people write a diagnosis."""
+
+    def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
+        self._vocabulary = wordings.vocabulary
+        terminal = np.array([catalog.codes[code].terminal for code in wordings.codes.tolist()])
+        rows, starts = wordings.tables.title[terminal], wordings.tables.word_start
+        spelled, size = wordings.tables.word.tobytes(), wordings.tables.word.itemsize
+        self._size, self._known = size, set[bytes]()
+        lengths = defaultdict[bytes, set[int]](set)
+        for start, end in zip((starts[rows] * size).tolist(), (starts[rows + 1] * size).tolist(), strict=True):
+            if end - start >= BEGINNING * size:
+                self._known.add(spelled[start:end])
+                lengths[spelled[start : start + BEGINNING * size]].add(end - start)
+        self._lengths = {beginning: sorted(own, reverse=True) for beginning, own in lengths.items()}
+
+    def places(self, folded: Sequence[str]) -> list[tuple[int, int]]:
+        """First and last word of each title among the folded words of a text, the longest where several begin; none
+        overlaps another."""
+        known, size, found, at = self._vocabulary, self._size, list[tuple[int, int]](), 0
+        spelled = np.array([known.get(word, -1) for word in folded], dtype=f"int{8 * size}").tobytes()
+        while at <= len(spelled) - BEGINNING * size:
+            lengths = self._lengths.get(spelled[at : at + BEGINNING * size], ())
+            length = next((one for one in lengths if _piece(spelled, at, one) in self._known), 0)
+            if length:
+                found.append((at // size, (at + length) // size - 1))
+            at += length or size
+        return found
+
+
+def _piece(spelled: bytes, start: int, length: int) -> bytes:
+    """The bytes from `start`; none where there are not so many."""
+    return spelled[start : start + length] if start + length <= len(spelled) else b""

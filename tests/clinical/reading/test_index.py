@@ -15,8 +15,8 @@ from clinical.icd import Catalog
 from clinical.reading.general import compared
 from clinical.reading.index import Candidate, SearchIndex
 from clinical.reading.rewriting import Spot
-from clinical.reading.titles import ChapterTitles
-from clinical.text import Part, words
+from clinical.reading.titles import ChapterTitles, CodeTitles
+from clinical.text import Part, folded_words, words
 
 SEVERAL = {
     "Bluthochdruck": "I10.90",
@@ -367,6 +367,40 @@ def test_a_title_above_a_text_gives_no_code(index: SearchIndex):
     text = "Die Patientin kommt zur Kontrolle bei mittelgradiger depressiver Episode."
     with_title = [hit.code for hit in index.search(f"{title}\n{text}") if hit.confidence != "low"]
     assert with_title == [hit.code for hit in index.search(text) if hit.confidence != "low"] != []
+
+
+OFFICIAL = {
+    "Gastritis, nicht näher bezeichnet": "K29.7",
+    "Essentielle Hypertonie, nicht näher bezeichnet: Ohne Angabe einer hypertensiven Krise": "I10.90",
+    "Rezidivierende depressive Störung, gegenwärtig schwere Episode ohne psychotische Symptome": "F33.2",
+    "Diabetes mellitus, Typ 2: Ohne Komplikationen: Nicht als entgleist bezeichnet": "E11.90",
+    "Vorhofflimmern, paroxysmal": "I48.0",
+}
+
+
+@pytest.mark.parametrize("form", ["Diagnosen:\n- Husten\n- {}\n- Gicht", "Aufnahme wegen Husten; {}; Gicht."])
+@pytest.mark.parametrize(("title", "code"), OFFICIAL.items())
+def test_an_official_title_in_a_text_is_one_mention(index: SearchIndex, form: str, title: str, code: str):
+    text = form.format(title)
+    found = index.read(text)
+    assert code in {one.code for one in found.codes}
+    assert {text[one.start : one.end] for one in found.mentions if code in one.codes} == {title}
+
+
+def test_a_denied_title_gives_no_code(index: SearchIndex):
+    found = index.read("Kein Anhalt für Gastritis, nicht näher bezeichnet. Husten seit gestern.")
+    assert "K29.7" not in {one.code for one in found.codes}
+
+
+def test_titles_of_codes_are_found_as_long_as_they_are(index: SearchIndex):
+    titles = CodeTitles(index.catalog, index.wordings)
+
+    def places(text: str) -> list[tuple[int, int]]:
+        return titles.places(folded_words(text))
+
+    assert places("Husten Gastritis, nicht näher bezeichnet Gicht") == [(1, 4)]
+    assert places("Husten Gastritis, nicht näher") == []
+    assert places("Gastritis") == places("") == []
 
 
 TEXT = "Bluthochdruck, seit Jahren bekannt. Keine Migräne. Gürtelrose abgeheilt, heute Kontrolle."
