@@ -29,11 +29,14 @@ from clinical.text import (
     LINE,
     RIGHT,
     STOP,
+    CodedDiagnosis,
     Kind,
     Section,
     Seen,
     SourceText,
     Token,
+    coded_at,
+    coded_diagnoses,
     may_tell,
     sections_of,
     see,
@@ -149,6 +152,13 @@ _LEARNED: Final[Mapping[str, tuple[Axis, str]]] = {
     "hypothetical": ("temporality", "hypothetical"),
 }
 """Axis and value of what the tagger says of a mention; nothing for `present`."""
+_BY_LETTER: Final[Mapping[str, Mapping[Axis, str]]] = {
+    "G": {},
+    "V": {"certainty": "suspected"},
+    "Z": {"temporality": "past"},
+    "A": {"negation": "excluded"},
+}
+"""Axis and value of the letters behind the codes of German outpatient diagnoses."""
 _EMPTY_LINE: Final = re.compile(r"\.?[^\S\n]*\n\s*\n\s*")
 
 
@@ -240,7 +250,23 @@ class Reading(SourceText):
             first, last = zip(*(places[number] for number in asked), strict=True)
             for number, own in zip(asked, self._tagged.all_shares(first, last, labels).tolist(), strict=True):
                 found[number] = judged(found[number], own)
-        return found
+        return [self._marked(claim, *span) for claim, span in zip(found, spans, strict=True)] if self.coded else found
+
+    @cached_property
+    def coded(self) -> list[CodedDiagnosis]:
+        """The diagnoses that the text writes with their codes."""
+        return coded_diagnoses(self.text)
+
+    def _marked(self, claim: Claim, start: int, end: int) -> Claim:
+        """The claim of a span that belongs to a diagnosis with a code, by the letter of its certainty where it has one;
+        whose it is the text says all the same."""
+        one = coded_at(self.coded, start, end)
+        if one is None or not one.certainty:
+            return claim
+        told = dict[Axis, str](_BY_LETTER[one.certainty])
+        signs = tuple(Sign(one.behind, one.end, axis, value, one.certainty) for axis, value in told.items())
+        plain = {axis: value for axis, value in DEFAULTS.items() if axis != "experiencer"}
+        return replace(claim, **(plain | told), signs=signs, doubt=0.0)  # type: ignore[arg-type]
 
     def _is_whole(self, start: int, end: int) -> bool:
         """True if nothing stands around a span."""

@@ -21,7 +21,7 @@ from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles, CodeTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, content_words, folded_words, is_opposite, sites_of
+from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, coded_at, content_words, folded_words, is_opposite, sites_of
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -118,6 +118,7 @@ class MentionReader:
         ranked += _apart(others, ranked)[:LISTED_SPANS]
         titled = self._titled(reading)
         ranked = [one for one in ranked if not any(_is_of(one, title) for title in titled)] + titled
+        ranked = [one for one in ranked if not _is_code(one.part, reading)]
         return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
 
     def _titled(self, reading: Reading) -> list[CandidateSpan]:
@@ -255,6 +256,12 @@ def _apart(some: Sequence[CandidateSpan], others: Sequence[CandidateSpan]) -> li
     starts = [start for start, _ in taken]
     reached = [0, *accumulate((end for _, end in taken), max)]
     return [one for one in some if reached[bisect_left(starts, one.part.end)] <= one.part.start]
+
+
+def _is_code(part: Part, reading: Reading) -> bool:
+    """True for a part that is nothing but a code and its letters ("M17.1 RG")."""
+    own = coded_at(reading.coded, part.start, part.end) if reading.coded else None
+    return own is not None and own.start <= part.start and part.end <= own.end
 
 
 def _is_of(one: CandidateSpan, title: CandidateSpan) -> bool:

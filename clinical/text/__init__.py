@@ -1,6 +1,7 @@
 """German clinical text as it is written: folding, OCR, tokens, segments, dates, sections, the patient as stated."""
 
 from clinical.text.abbreviations import is_abbreviation
+from clinical.text.coded import CodedDiagnosis, coded_at, coded_diagnoses
 from clinical.text.dates import MONTH_NAMES, DateMention, dates_of, day_places, full_year, is_birth, meaning, parse_date
 from clinical.text.folding import Token, fold, folded_words, folds_of, replaced, spelling, words
 from clinical.text.looked import LookedFor

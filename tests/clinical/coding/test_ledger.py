@@ -273,3 +273,18 @@ def test_what_is_suspected_first_and_ruled_out_later_is_denied_in_the_ledger(ind
 def test_a_general_name_beside_the_specific_one_says_so(index: SearchIndex):
     event = told(index, "Depression. Jetzt mittelgradige depressive Episode")
     assert [(m.codes, m.reason) for m in event.mentions or ()] == [((), "said-more-precisely"), (("F32.1",), None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("I10.90 G Hypertonie\nE03.9 A Hypothyreose\nI25.19 V KHK", {"I10.90": "G", "I25.19": "V"}),
+        ("Hypothyreose (E03.9 A), Hypertonie (I10.90 G)", {"I10.90": "G"}),
+        ("E11.90G; I10.90 G R; K29.7 A", {"E11.90": "G", "I10.90": "G"}),
+        ("Dauerdiagnosen: F32.9 Z, M54.5 GL", {"F32.9": "Z", "M54.5": "G"}),
+        ("Kopfumfang P50, Hypertonie", {"I10.90": "G"}),
+    ],
+)
+def test_a_diagnosis_with_its_code_is_as_sure_as_its_letter_says(index: SearchIndex, text: str, shown: dict[str, str]):
+    entries = [*told(index, text).codes]
+    assert {entry.code: entry.certainty for entry in entries if not entry.code.startswith("Z8")} == shown  # type: ignore[attr-defined]
