@@ -350,6 +350,11 @@ class Reading(SourceText):
         """Of each word of `seen`, the tagger's probability that it stands outside, begins or continues a mention."""
         return self._tagged.marks
 
+    def said(self, start: int, end: int) -> list[str]:
+        """The folded words that a span touches."""
+        first, last = self.words_in(start, end)
+        return [word.text for word in self.written[first : last + 1]]
+
     def words_in(self, start: int, end: int) -> tuple[int, int]:
         """The first and the last word that a span touches; the last before the first where it touches none."""
         return bisect_right(self._word_ends, start), bisect_left(self._word_starts, end) - 1

@@ -27,6 +27,7 @@ from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
 from clinical.reading.experience import OF_EXPERIENCE, Experience
 from clinical.reading.kinds import CodeKinds
+from clinical.reading.lattice import CandidateSpan
 from clinical.reading.reranking import NEVER_SURE, Reranker, bounded
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, lengths, require, run_starts
 from clinical.text import folded_words
@@ -69,29 +70,49 @@ def columns(
 ) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = run_starts(hits.part)
-    starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
-    spelled = [folded_words(draft.spans[part].part.text, draft.reading.folds) for part in parts]
-    text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
-    rows = [
-        _row(draft, own, hits.at(slice(*bounds)), wordings, traits, experience)
-        for own, bounds in zip(spelled, pairwise(starts), strict=True)
-    ]
-    lower, length = draft.reading.text.islower(), log1p(len(draft.reading.text))
-    for row in rows:
-        explained = row["symptom"] * text["disease"]
-        row |= {
-            "plain": draft.plain,
-            "lower": row["small"] or lower,
-            "mentions": text["mentions"],
-            "length": length,
-            "prose": text["prose"],
-            "explained": explained,
-            "explained_in_prose": explained * text["prose"],
-            "verbatim_open": row["verbatim"] * row["unspecified"],
-            "logit_in_prose": row["logit"] * text["prose"],
-            "begun": draft.begun,
-        }
-    found = np.array([[row[name] for name in COLUMNS] for row in rows], dtype=np.float32)
+    if not len(first):
+        return first, np.zeros((0, len(COLUMNS)), dtype=np.float32)
+    own, runs = hits.at(first), [*pairwise([*first.tolist(), len(hits.part)])]
+    numbers, codes, reading = own.part.tolist(), own.code.tolist(), draft.reading
+    spans = [draft.spans[number] for number in numbers]
+    spelled = [reading.said(span.part.start, span.part.end) for span in spans]
+    text = _of_text(draft, [span.chance > 0 for span in spans], spelled, own, traits)
+    said = [draft.assertions[number] for number in numbers]
+    tried = (experience.columns(own, traits.names[code]) for own, code in zip(spelled, codes, strict=True))
+    table: dict[str, Sequence[float]] = {
+        **_of_search(hits, first, runs, traits),
+        **_of_words(draft, spans, spelled, own.wording.tolist(), wordings),
+        "chance": [span.chance for span in spans],
+        "unspecified": traits.unspecified[own.code].tolist(),
+        "symptom": traits.symptom[own.code].tolist(),
+        "suspected": [one == "suspected" for one in said],
+        "history": [one == "history" for one in said],
+        "family": [one == "family" for one in said],
+        "doubt": [draft.claims[number].doubt for number in numbers],
+        "everyday": traits.everyday[own.code].tolist(),
+        "common": traits.common[own.code].tolist(),
+        "label": [_LABEL.match(reading.text, span.part.end) is not None for span in spans],
+        **dict(zip(OF_EXPERIENCE, zip(*tried, strict=True), strict=True)),
+    }
+    prose = text["prose"]
+    explained = [symptom * text["disease"] for symptom in table["symptom"]]
+    lower = reading.text.islower()
+    always = {
+        "plain": draft.plain,
+        "mentions": text["mentions"],
+        "length": log1p(len(reading.text)),
+        "prose": prose,
+        "begun": draft.begun,
+    }
+    table |= {
+        "lower": [small or lower for small in table["small"]],
+        "explained": explained,
+        "explained_in_prose": [one * prose for one in explained],
+        "verbatim_open": [a * b for a, b in zip(table["verbatim"], table["unspecified"], strict=True)],
+        "logit_in_prose": [logit * prose for logit in table["logit"]],
+        **{name: [value] * len(spans) for name, value in always.items()},
+    }
+    found = np.array([*zip(*(table[name] for name in COLUMNS), strict=True)], dtype=np.float32)
     return first, found.reshape(-1, len(COLUMNS))
 
 
@@ -109,50 +130,40 @@ def _of_text(
     return {"mentions": log1p(sum(real)), "prose": min(max(share, 0.0), 1.0), "disease": float(disease)}
 
 
-def _row(
-    draft: TextSpans,
-    spelled: Sequence[str],
-    hits: Hits,
-    wordings: Wordings,
-    traits: CodeKinds,
-    experience: Experience,
-) -> dict[str, float]:
-    """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
-    number, code = int(hits.part[0]), int(hits.code[0])
-    span, claim = draft.spans[number], draft.assertions[number]
-    chance = bounded(float(hits.probability[0]))
-    second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
-    same = traits.category[hits.code] == traits.category[code]
-    wording, length = int(hits.wording[0]), max(1, _characters(spelled))
-    verbatim = wordings.has_words(wording, spelled)
-    worded = [] if verbatim else wordings.folded(wording)
-    bare = [] if verbatim else _uncovered(spelled, worded)
-    told = [*spelled, *folded_words(span.site, draft.reading.folds)] if span.site else spelled
-    strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
+def _of_search(hits: Hits, first: Ints, runs: Sequence[tuple[int, int]], traits: CodeKinds) -> dict[str, list[float]]:
+    """Columns on what search found for each span; `runs`: where its hits begin, at `first`, and end."""
+    every, kinds = hits.probability.tolist(), traits.category[hits.code]
+    same = kinds == np.repeat(kinds[first], lengths(first, len(kinds)))
+    chances = [bounded(every[start]) for start, _ in runs]
+    seconds = [every[start + 1] if start + 1 < end else 0.0 for start, end in runs]
     return {
-        "logit": log(chance / (1 - chance)),
-        "margin": chance - second,
-        "category": float(hits.probability[same].sum()),
-        "chance": span.chance,
-        "words": log1p(len(spelled)),
-        "one_word": len(spelled) == 1,
-        "verbatim": verbatim,
-        "unspecified": bool(traits.unspecified[code]),
-        "symptom": bool(traits.symptom[code]),
-        "small": not span.part.noun,
-        "suspected": claim == "suspected",
-        "history": claim == "history",
-        "family": claim == "family",
-        "doubt": draft.claims[number].doubt,
-        "uncovered": _characters(bare) / length,
-        "unknown": _characters(strange) / length,
-        "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
-        "everyday": bool(traits.everyday[code]),
-        "common": float(traits.common[code]),
-        "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
-        "unsaid": _characters(_uncovered(worded, told)) / max(1, _characters(worded)),
-        **dict(zip(OF_EXPERIENCE, experience.columns(spelled, traits.names[code]), strict=True)),
+        "logit": [log(chance / (1 - chance)) for chance in chances],
+        "margin": [chance - second for chance, second in zip(chances, seconds, strict=True)],
+        "category": [float(hits.probability[start:end][same[start:end]].sum()) for start, end in runs],
     }
+
+
+def _of_words(
+    draft: TextSpans,
+    spans: Sequence[CandidateSpan],
+    spelled: Sequence[Sequence[str]],
+    first: Sequence[int],
+    wordings: Wordings,
+) -> dict[str, list[float]]:
+    """Columns on the words of each span (`spelled`) beside those of the `first` wording that search found for it."""
+    rows: list[tuple[float, ...]] = []
+    for span, own, wording in zip(spans, spelled, first, strict=True):
+        length, verbatim = max(1, _characters(own)), wordings.has_words(wording, own)
+        worded = [] if verbatim else wordings.folded(wording)
+        bare = [] if verbatim else _uncovered(own, worded)
+        told = [*own, *folded_words(span.site, draft.reading.folds)] if span.site else own
+        strange = [word for word in own if word not in wordings.vocabulary and word.isalpha()]
+        guessed = len(strange) == len(own) and all(len(word) <= GUESSED for word in strange)
+        unsaid = _characters(_uncovered(worded, told)) / max(1, _characters(worded))
+        counts = log1p(len(own)), len(own) == 1, not span.part.noun
+        rows.append((*counts, verbatim, _characters(bare) / length, _characters(strange) / length, guessed, unsaid))
+    names = ("words", "one_word", "small", "verbatim", "uncovered", "unknown", "guessed", "unsaid")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _uncovered(spelled: Sequence[str], worded: Sequence[str]) -> list[str]:

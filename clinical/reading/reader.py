@@ -89,7 +89,7 @@ class MentionReader:
         if not found:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
-        assertions = _settled(found, [claim.assertion for claim in claims], reading.folds)
+        assertions = _settled(found, [claim.assertion for claim in claims], reading)
         if len(content_words(text, reading.written)) <= ACROSS:
             found.append(whole._replace(chance=0.0))
             claims.append(own)
@@ -152,7 +152,7 @@ class MentionReader:
         others: what it is the stage of, the text says elsewhere."""
         weights = np.ones(len(hits.part), dtype=np.float32)
         for number, span in enumerate(draft.spans):
-            said = folded_words(span.part.text, draft.reading.folds)
+            said = draft.reading.said(span.part.start, span.part.end)
             if said and all(map(_is_stage, said)):
                 for at in np.flatnonzero(hits.part == number).tolist():
                     weights[at] = self._wordings.has_words(int(hits.wording[at]), said)
@@ -185,9 +185,7 @@ class MentionReader:
         first = np.flatnonzero(hits.part == number)[:1]
         if draft.spans[number].chance or not len(first):
             return None
-        same = folded_words(draft.reading.text, draft.reading.folds) == self._wordings.folded(
-            int(hits.wording[first[0]])
-        )
+        same = [word.text for word in draft.reading.written] == self._wordings.folded(int(hits.wording[first[0]]))
         return number if same else None
 
 
@@ -255,14 +253,14 @@ def _of_whole(claim: Claim) -> Assertion:
     return "suspected" if claim.assertion == "suspected" else "present"
 
 
-def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion], folds: dict[str, str]) -> list[Assertion]:
+def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion], reading: Reading) -> list[Assertion]:
     """The claims of the spans, in their order; what is suspected first and denied further on in words that begin the
     same ("Z. A. KHK: ... KHK ausgeschlossen") is denied."""
     settled, denied = list(claims), list[list[str]]()
     if "suspected" not in claims:
         return settled
     for number in reversed(range(len(found))):
-        said = folded_words(found[number].part.text, folds)
+        said = reading.said(found[number].part.start, found[number].part.end)
         if claims[number] == "excluded":
             denied.append(said)
         elif claims[number] == "suspected" and said and any(one[: len(said)] == said for one in denied):
