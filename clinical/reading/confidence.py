@@ -27,7 +27,6 @@ from clinical.reading.alike import says
 from clinical.reading.claim_stage import TextSpans
 from clinical.reading.experience import OF_EXPERIENCE, Experience
 from clinical.reading.kinds import CodeKinds
-from clinical.reading.lattice import CandidateSpan
 from clinical.reading.reranking import NEVER_SURE, Reranker, bounded
 from clinical.search import REMEDY, Hits, Ints, Vectors, Wordings, json_of, lengths, require, run_starts
 from clinical.text import folded_words
@@ -70,100 +69,84 @@ def columns(
 ) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = run_starts(hits.part)
-    if not len(first):
-        return first, np.zeros((0, len(COLUMNS)), dtype=np.float32)
-    own, runs = hits.at(first), [*pairwise([*first.tolist(), len(hits.part)])]
-    numbers, codes, reading = own.part.tolist(), own.code.tolist(), draft.reading
+    own, runs = hits.at(first), pairwise([*first.tolist(), len(hits.part)])
+    numbers, reading = own.part.tolist(), draft.reading
     spans = [draft.spans[number] for number in numbers]
-    spelled = [reading.said(span.part.start, span.part.end) for span in spans]
+    spelled = [draft.said[number] for number in numbers]
     text = _of_text(draft, [span.chance > 0 for span in spans], spelled, own, traits)
-    said = [draft.assertions[number] for number in numbers]
-    tried = (experience.columns(own, traits.names[code]) for own, code in zip(spelled, codes, strict=True))
-    table: dict[str, Sequence[float]] = {
-        **_of_search(hits, first, runs, traits),
-        **_of_words(draft, spans, spelled, own.wording.tolist(), wordings),
-        "chance": [span.chance for span in spans],
-        "unspecified": traits.unspecified[own.code].tolist(),
-        "symptom": traits.symptom[own.code].tolist(),
-        "suspected": [one == "suspected" for one in said],
-        "history": [one == "history" for one in said],
-        "family": [one == "family" for one in said],
-        "doubt": [draft.claims[number].doubt for number in numbers],
-        "everyday": traits.everyday[own.code].tolist(),
-        "common": traits.common[own.code].tolist(),
-        "label": [_LABEL.match(reading.text, span.part.end) is not None for span in spans],
-        **dict(zip(OF_EXPERIENCE, zip(*tried, strict=True), strict=True)),
-    }
-    prose = text["prose"]
-    explained = [symptom * text["disease"] for symptom in table["symptom"]]
-    lower = reading.text.islower()
-    always = {
-        "plain": draft.plain,
-        "mentions": text["mentions"],
-        "length": log1p(len(reading.text)),
-        "prose": prose,
-        "begun": draft.begun,
-    }
-    table |= {
-        "lower": [small or lower for small in table["small"]],
-        "explained": explained,
-        "explained_in_prose": [one * prose for one in explained],
-        "verbatim_open": [a * b for a, b in zip(table["verbatim"], table["unspecified"], strict=True)],
-        "logit_in_prose": [logit * prose for logit in table["logit"]],
-        **{name: [value] * len(spans) for name, value in always.items()},
-    }
-    found = np.array([*zip(*(table[name] for name in COLUMNS), strict=True)], dtype=np.float32)
-    return first, found.reshape(-1, len(COLUMNS))
+    kinds, every, prose = traits.category[hits.code], hits.probability.tolist(), text["prose"]
+    found = []
+    for number, said, code, wording, (start, end) in zip(
+        numbers, spelled, own.code.tolist(), own.wording.tolist(), runs, strict=True
+    ):
+        span, claim = draft.spans[number], draft.assertions[number]
+        chance = bounded(every[start])
+        second = every[start + 1] if end > start + 1 else 0.0
+        same = hits.probability[start:end][kinds[start:end] == kinds[start]]
+        length, verbatim = max(1, _characters(said)), wordings.has_words(wording, said)
+        worded = [] if verbatim else wordings.folded(wording)
+        bare = [] if verbatim else _uncovered(said, worded)
+        told = [*said, *folded_words(span.site, reading.folds)] if span.site else said
+        strange = [word for word in said if word not in wordings.vocabulary and word.isalpha()]
+        logit, unspecified, symptom = log(chance / (1 - chance)), bool(traits.unspecified[code]), traits.symptom[code]
+        explained = float(symptom) * text["disease"]
+        row = {
+            "logit": logit,
+            "margin": chance - second,
+            "category": np.add.reduce(same),
+            "chance": span.chance,
+            "words": log1p(len(said)),
+            "one_word": len(said) == 1,
+            "verbatim": verbatim,
+            "unspecified": unspecified,
+            "symptom": symptom,
+            "small": not span.part.noun,
+            "suspected": claim == "suspected",
+            "history": claim == "history",
+            "family": claim == "family",
+            "doubt": draft.claims[number].doubt,
+            "uncovered": _characters(bare) / length,
+            "unknown": _characters(strange) / length,
+            "guessed": len(strange) == len(said) and all(len(word) <= GUESSED for word in strange),
+            "everyday": traits.everyday[code],
+            "common": traits.common[code],
+            "label": _LABEL.match(reading.text, span.part.end) is not None,
+            "unsaid": _characters(_uncovered(worded, told)) / max(1, _characters(worded)),
+            **dict(zip(OF_EXPERIENCE, experience.columns(said, traits.names[code]), strict=True)),
+            "plain": draft.plain,
+            "lower": not span.part.noun or text["lower"],
+            "mentions": text["mentions"],
+            "length": text["length"],
+            "prose": prose,
+            "explained": explained,
+            "explained_in_prose": explained * prose,
+            "verbatim_open": verbatim and unspecified,
+            "logit_in_prose": logit * prose,
+            "begun": draft.begun,
+        }
+        found.append([row[name] for name in COLUMNS])
+    return first, np.array(found, dtype=np.float32).reshape(-1, len(COLUMNS))
 
 
 def _of_text(
     draft: TextSpans, real: Sequence[bool], spelled: Sequence[Sequence[str]], first: Hits, traits: CodeKinds
 ) -> dict[str, float]:
-    """Columns on the text: number of mentions, share of words in none of them, presence of a disease among them.
+    """Facts on the text: number of mentions, share of words in none of them, presence of a disease among them, its
+    length, and whether it has no capital.
 
     `real`: which spans are mentions; `spelled`: their words; `first`: the first hit of each.
     """
     named = sum(len(own) for own, counts in zip(spelled, real, strict=True) if counts)
     likely = zip(real, first.code.tolist(), first.probability.tolist(), strict=True)
     disease = any(counts and chance >= LIKELY and not traits.symptom[code] for counts, code, chance in likely)
-    share = 1 - named / max(1, len(draft.reading))
-    return {"mentions": log1p(sum(real)), "prose": min(max(share, 0.0), 1.0), "disease": float(disease)}
-
-
-def _of_search(hits: Hits, first: Ints, runs: Sequence[tuple[int, int]], traits: CodeKinds) -> dict[str, list[float]]:
-    """Columns on what search found for each span; `runs`: where its hits begin, at `first`, and end."""
-    every, kinds = hits.probability.tolist(), traits.category[hits.code]
-    same = kinds == np.repeat(kinds[first], lengths(first, len(kinds)))
-    chances = [bounded(every[start]) for start, _ in runs]
-    seconds = [every[start + 1] if start + 1 < end else 0.0 for start, end in runs]
+    share, text = 1 - named / max(1, len(draft.reading)), draft.reading.text
     return {
-        "logit": [log(chance / (1 - chance)) for chance in chances],
-        "margin": [chance - second for chance, second in zip(chances, seconds, strict=True)],
-        "category": [float(hits.probability[start:end][same[start:end]].sum()) for start, end in runs],
+        "mentions": log1p(sum(real)),
+        "prose": min(max(share, 0.0), 1.0),
+        "disease": float(disease),
+        "length": log1p(len(text)),
+        "lower": text.islower(),
     }
-
-
-def _of_words(
-    draft: TextSpans,
-    spans: Sequence[CandidateSpan],
-    spelled: Sequence[Sequence[str]],
-    first: Sequence[int],
-    wordings: Wordings,
-) -> dict[str, list[float]]:
-    """Columns on the words of each span (`spelled`) beside those of the `first` wording that search found for it."""
-    rows: list[tuple[float, ...]] = []
-    for span, own, wording in zip(spans, spelled, first, strict=True):
-        length, verbatim = max(1, _characters(own)), wordings.has_words(wording, own)
-        worded = [] if verbatim else wordings.folded(wording)
-        bare = [] if verbatim else _uncovered(own, worded)
-        told = [*own, *folded_words(span.site, draft.reading.folds)] if span.site else own
-        strange = [word for word in own if word not in wordings.vocabulary and word.isalpha()]
-        guessed = len(strange) == len(own) and all(len(word) <= GUESSED for word in strange)
-        unsaid = _characters(_uncovered(worded, told)) / max(1, _characters(worded))
-        counts = log1p(len(own)), len(own) == 1, not span.part.noun
-        rows.append((*counts, verbatim, _characters(bare) / length, _characters(strange) / length, guessed, unsaid))
-    names = ("words", "one_word", "small", "verbatim", "uncovered", "unknown", "guessed", "unsaid")
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _uncovered(spelled: Sequence[str], worded: Sequence[str]) -> list[str]:
@@ -221,22 +204,23 @@ class Confidence:
         as they were less probable, and in a text no more than the first leaves, for one mention has one code."""
         if not len(first):
             return hits
-        plain = rows[:, _PLAIN] == 1
-        if self.plain is None:
-            shown = self.network.probabilities(rows)
+        own, plain, settled = hits.probability[first], rows[:, _PLAIN] == 1, _settled(rows)
+        if settled.all():
+            shown = own
+        elif self.plain is None:
+            shown = np.where(settled, own, self.network.probabilities(rows))
         elif plain.all():
-            shown = self.plain.probabilities(rows)
+            shown = np.where(settled, own, self.plain.probabilities(rows))
         else:
             shown = self.network.probabilities(rows)
             if plain.any():
                 shown = np.where(plain, self.plain.probabilities(rows), shown)
-        shown = np.where(_settled(rows), hits.probability[first], shown)
+            shown = np.where(settled, own, shown)
         if self.begun is not None and (begun := is_begun(rows)).any():
             shown = np.where(begun, self.begun.probabilities(rows), shown)
-        of = np.repeat(np.arange(len(first)), lengths(first, len(hits.part)))
-        top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
-        served = np.minimum(hits.probability / top[of], 1) * shown[of]
-        rival = np.where(plain, np.float32(1), 1 - shown)[of]
+        sizes, top = lengths(first, len(hits.part)), np.maximum(own, np.float32(NEVER_SURE))
+        served = np.minimum(hits.probability / np.repeat(top, sizes), 1) * np.repeat(shown, sizes)
+        rival = np.repeat(np.where(plain, np.float32(1), 1 - shown), sizes)
         rival[first] = 1
         return hits._replace(probability=np.minimum(served, rival))
 

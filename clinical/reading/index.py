@@ -160,7 +160,7 @@ class SearchIndex:
         """The hits of each draft's spans, span by span; `part` is the number of the span."""
         asked = [(place, *own) for place, draft in enumerate(drafts) for own in self._stage.spots(draft)]
         spots = [spot for _, _, spot in asked]
-        hits = self._stage.weighed(self._rewriter.hits(spots, self._hits), spots)
+        hits = self._stage.weighed(*self._rewriter.hits(spots, self._hits), spots)
         numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
         if len(drafts) == 1:
             return [hits._replace(part=numbers[hits.part])]
@@ -222,9 +222,8 @@ class SearchIndex:
             first, end = places.get(number, (0, 0))
             span, claim = draft.spans[number], draft.assertions[number]
             codes = tuple(self.catalog.codes[code[at]].code for at in range(first, end) if shown[at])
-            spelled = draft.reading.said(span.part.start, span.part.end)
             # what the catalog has word for word is a mention, however it is marked
-            verbatim = self.wordings.any_has_words(wording[first:end], spelled)
+            verbatim = self.wordings.any_has_words(wording[first:end], draft.said[number])
             sure, best = 1.0 if verbatim else span.chance, max(chance[first:end], default=0.0)
             found.append(Mentioned(span.part.start, span.part.end, claim, sure, codes, best, draft.claims[number]))
         return tuple(found)

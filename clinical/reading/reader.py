@@ -21,7 +21,7 @@ from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, content_words, folded_words, is_opposite, sites_of
+from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, folded_words, has_more_content, is_opposite, sites_of
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -90,7 +90,7 @@ class MentionReader:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [(span.part.start, span.part.end) for span in found])
         assertions = _settled(found, [claim.assertion for claim in claims], reading)
-        if len(content_words(text, reading.written)) <= ACROSS:
+        if not has_more_content(text, reading.written, ACROSS):
             found.append(whole._replace(chance=0.0))
             claims.append(own)
             assertions.append(_of_whole(own))
@@ -151,8 +151,7 @@ class MentionReader:
         """0 for the hits of a stage by itself ("Kellgren IV medial") in other words than the wording's, 1 for all
         others: what it is the stage of, the text says elsewhere."""
         weights = np.ones(len(hits.part), dtype=np.float32)
-        for number, span in enumerate(draft.spans):
-            said = draft.reading.said(span.part.start, span.part.end)
+        for number, said in enumerate(draft.said):
             if said and all(map(_is_stage, said)):
                 for at in np.flatnonzero(hits.part == number).tolist():
                     weights[at] = self._wordings.has_words(int(hits.wording[at]), said)
@@ -204,7 +203,7 @@ def _with_sites(text: str, spans: Sequence[CandidateSpan]) -> list[CandidateSpan
     told = [(place, span.part.start) for place, span in zip(near, spans, strict=True) if place]
     labels = {place[0] for place, start in told if not _STOP.search(text, place[1], max(place[1], start))}
     return [
-        span._replace(site=text[slice(*place)] if place else "")
+        span._replace(site=text[slice(*place)]) if place else span
         for span, place in zip(spans, near, strict=True)
         if span.part.start not in labels or not _is_label(text, span.part)
     ]

@@ -62,7 +62,7 @@ def columns_of_hits(draft: TextSpans, hits: Hits, wordings: Wordings, kinds: Cod
         own = [at for at in range(first, min(last, first + RIVALS)) if there and likely[at]]
         if len(own) > 1:
             part = draft.spans[number].part
-            said = draft.reading.said(part.start, part.end)
+            said = draft.said[number]
             around = text[max(0, part.start - BESIDE) : part.start], text[part.end : part.end + BESIDE]
             words = (word for piece in around for word in folded_words(piece, folds))
             beside = {word[:ALIKE] for word in words if len(word) >= ALIKE}
