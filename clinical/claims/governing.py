@@ -307,9 +307,15 @@ def head_of(source: SourceText, known: Governed, first: int, last: int) -> int:
     """The token by which a mention is judged: its first word with a capital that is no trigger's; where there
     is none, the first word that is neither a trigger's nor a function word. What stands behind a denial within it
     ("schwer depressiv ohne Wahn") is not what it says."""
+    words, view, start, end = source.words, source.view, source.start, source.end
+    for i in range(first, last + 1):  # mostly no trigger's word stands before the noun
+        if i in known.cue_tokens:
+            break
+        if words[i] not in FUNCTION_WORDS and words[i][0] != "#" and not view[start[i] : end[i]].islower():
+            return i
     inner = (i for i in range(first + 1, last + 1) if known.denies(i))
     free = [i for i in range(first, next(inner, last + 1)) if i not in known.cue_tokens]
     free = free or [i for i in range(first, last + 1) if i not in known.cue_tokens]
-    carrying = [i for i in free if source.words[i] not in FUNCTION_WORDS and source.words[i][0] != "#"]
-    nouns = (i for i in carrying if not source.view[source.start[i] : source.end[i]].islower())
+    carrying = [i for i in free if words[i] not in FUNCTION_WORDS and words[i][0] != "#"]
+    nouns = (i for i in carrying if not view[start[i] : end[i]].islower())
     return next(nouns, next(iter((*carrying, *free)), first))

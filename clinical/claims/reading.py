@@ -281,12 +281,12 @@ class Reading(SourceText):
             return Claim(section=section)
         known = self._governed
         head = head_of(self, known, tokens[0], tokens[-1])
+        governing = [(axis, n) for axis, by_token in known.by_axis.items() if (n := by_token[head]) >= 0]
+        if not governing and section not in _OF_WHOM:  # as for most mentions
+            return Claim(section=section)
         values: dict[Axis, str] = dict(DEFAULTS)
         signs = []
-        for axis, by_token in known.by_axis.items():
-            number = by_token[head]
-            if number < 0:
-                continue
+        for axis, number in governing:
             trigger = known.triggers[number]
             if tokens[0] <= trigger.first < head and _is_part_of_name(trigger, last=head == tokens[-1]):
                 continue
@@ -376,6 +376,16 @@ class Reading(SourceText):
         """Of each word of `seen`, the tagger's probability that it stands outside, begins or continues a mention."""
         return self._tagged.marks
 
+    def said(self, start: int, end: int) -> list[str]:
+        """The folded words that a span touches."""
+        first, last = self.words_in(start, end)
+        return [word.text for word in self.written[first : last + 1]]
+
+    def written_in(self, start: int, end: int) -> list[Token]:
+        """The folded words that a span touches, with their places from its start on."""
+        first, last = self.words_in(start, end)
+        return [Token(text, a - start, b - start) for text, a, b in self.written[first : last + 1]]
+
     def words_in(self, start: int, end: int) -> tuple[int, int]:
         """The first and the last word that a span touches; the last before the first where it touches none."""
         return bisect_right(self._word_ends, start), bisect_left(self._word_starts, end) - 1
@@ -394,16 +404,21 @@ class Reading(SourceText):
         "ohne" or "nicht", and what stands with the next word only, may be part of a name ("Leistenhernie ohne
         Einklemmung") and does not count."""
         known = self._governed
+        tells = [self._tells(number) for number in range(len(known.triggers))]
+        if not any(tells):
+            return [-1] * len(starts)
+        by_axis = [known.by_axis[axis] for axis in _PARTING]
         told: list[int | None] = []
         for start in starts:
             token = bisect_right(self.start, start) - 1
-            cues = known.cue_tokens.get(token, ())
-            own = [number for number in cues if known.triggers[number].row.direction == "own"]
-            if not own and any(self._tells(number) for number in cues):
-                told.append(None)
-                continue
-            numbers = (*own, *(known.by_axis[axis][token] for axis in _PARTING))
-            told.append(next((n for n in numbers if n >= 0 and self._tells(n)), -1))
+            numbers = [by_token[token] for by_token in by_axis]
+            if (cues := known.cue_tokens.get(token)) is not None:
+                own = [number for number in cues if known.triggers[number].row.direction == "own"]
+                if not own and any(tells[number] for number in cues):
+                    told.append(None)
+                    continue
+                numbers = own + numbers
+            told.append(next((n for n in numbers if n >= 0 and tells[n]), -1))
         return told
 
     def _tells(self, number: int) -> bool:
@@ -426,7 +441,7 @@ class Reading(SourceText):
     @property
     def lists_denials(self) -> bool:
         """True if the text has a negation of several things, or several in a row: it is then no name."""
-        return bool(self._listing)
+        return bool(self.triggers) and bool(self._listing)
 
     def speaks_of(self, axis: Axis) -> bool:
         """True if a trigger of the axis stands anywhere in the text: "kein" in "keine Pneumonie"."""
@@ -517,12 +532,13 @@ def judged(told: Claim, shares: Sequence[float]) -> Claim:
     said, most = told.label, max(shares)
     weighed = [factor * share for factor, share in zip(_LEANING, shares, strict=True)]
     label = LABELS[weighed.index(max(weighed))]
-    served = told if label == said or most < UNSURE else _learned(told, label)
-    alike = _THERE if served.label in _THERE else (served.label,)
-    return replace(served, doubt=1 - sum(shares[LABELS.index(one)] for one in alike))
+    served = said if most < UNSURE else label
+    alike = _THERE if served in _THERE else (served,)
+    doubt = 1 - sum(shares[LABELS.index(one)] for one in alike)
+    return replace(told, doubt=doubt) if served == said else _learned(told, label, doubt)
 
 
-def _learned(told: Claim, label: str) -> Claim:
+def _learned(told: Claim, label: str, doubt: float) -> Claim:
     """The claim of a label: its axis has its value, all others what holds where nothing is said; signs of the table
     stay that say the same."""
     values: dict[Axis, str] = dict(DEFAULTS)
@@ -530,9 +546,11 @@ def _learned(told: Claim, label: str) -> Claim:
         axis, value = _LEARNED[label]
         values[axis] = value
     signs = tuple(sign for sign in told.signs if values[sign.axis] == sign.value)
-    return Claim(**values, signs=signs, section=told.section)  # type: ignore[arg-type]
+    return Claim(**values, signs=signs, section=told.section, doubt=doubt)  # type: ignore[arg-type]
 
 
+_OF_WHOM: Final = ("family", "past")
+"""Sections that say of whom, or when, something is that stands in them."""
 _PARTING: Final[tuple[Axis, ...]] = ("negation", "experiencer")
 _WITHIN_NAMES: Final = ("ohne", "@nicht")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -37,7 +38,7 @@ FAMILY: Final = "{} in der Familienanamnese"
 """Query for a relative's disease in a catalog whose notes name no code for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextSpans:
     """The candidate spans of a text, what the text claims of each, and the one word of it that counts for its codes.
     `plain`: the text is a wording by itself; `begun`: it is one that stops within a word."""
@@ -48,6 +49,11 @@ class TextSpans:
     assertions: tuple[Assertion, ...]
     plain: bool
     begun: bool = False
+
+    @cached_property
+    def said(self) -> list[list[str]]:
+        """The folded words of each span."""
+        return [self.reading.said(span.part.start, span.part.end) for span in self.spans]
 
 
 class ClaimStage:
@@ -80,15 +86,15 @@ class ClaimStage:
         reading = Reading.of(own)
         return Spot(reading, Part(own, 0, len(own)), self._claims_of(reading, [(0, len(own))])[0])
 
-    def weighed(self, hits: Hits, spots: Sequence[Spot]) -> Hits:
+    def weighed(self, hits: Hits, once: bool, spots: Sequence[Spot]) -> Hits:
         """The best hit of each code for each spot (`part` is its number); of what is past, active-disease codes are
-        down-weighted (`PRESENT`)."""
+        down-weighted (`PRESENT`). `once`: they lie spot by spot, best first, and no spot has a code twice."""
         over = [number for number, spot in enumerate(spots) if spot.claim.is_past]
         if over:
             past = np.isin(hits.part, over)
             past[past] = ~self._past.among(hits.wording[past], hits.code[past])
             hits = hits.weighed(np.where(past, np.float32(PRESENT), np.float32(1)))
-        return merged_by_part(hits)
+        return hits if once and not over else merged_by_part(hits)
 
     def applied(self, draft: TextSpans, hits: Hits) -> Hits:
         """The hits (span by span) that the claims allow. Claims on relatives give codes of the family's history, and

@@ -69,89 +69,83 @@ def columns(
 ) -> tuple[Ints, Vectors]:
     """The row of `hits` (span by span, best first) that is each span's first, and its columns: (m,), (m, COLUMNS)."""
     first = run_starts(hits.part)
-    starts, parts = [*first.tolist(), len(hits.part)], hits.part[first].tolist()
-    spelled = [folded_words(draft.spans[part].part.text, draft.reading.folds) for part in parts]
-    text = _of_text(draft, [draft.spans[part].chance > 0 for part in parts], spelled, hits.at(first), traits)
-    rows = [
-        _row(draft, own, hits.at(slice(*bounds)), wordings, traits, experience)
-        for own, bounds in zip(spelled, pairwise(starts), strict=True)
-    ]
-    lower, length = draft.reading.text.islower(), log1p(len(draft.reading.text))
-    for row in rows:
-        explained = row["symptom"] * text["disease"]
-        row |= {
+    own, runs = hits.at(first), pairwise([*first.tolist(), len(hits.part)])
+    numbers, reading = own.part.tolist(), draft.reading
+    spans = [draft.spans[number] for number in numbers]
+    spelled = [draft.said[number] for number in numbers]
+    text = _of_text(draft, [span.chance > 0 for span in spans], spelled, own, traits)
+    kinds, every, prose = traits.category[hits.code], hits.probability.tolist(), text["prose"]
+    found = []
+    for number, said, code, wording, (start, end) in zip(
+        numbers, spelled, own.code.tolist(), own.wording.tolist(), runs, strict=True
+    ):
+        span, claim = draft.spans[number], draft.assertions[number]
+        chance = bounded(every[start])
+        second = every[start + 1] if end > start + 1 else 0.0
+        same = hits.probability[start:end][kinds[start:end] == kinds[start]]
+        length, verbatim = max(1, _characters(said)), wordings.has_words(wording, said)
+        worded = [] if verbatim else wordings.folded(wording)
+        bare = [] if verbatim else _uncovered(said, worded)
+        told = [*said, *folded_words(span.site, reading.folds)] if span.site else said
+        strange = [word for word in said if word not in wordings.vocabulary and word.isalpha()]
+        logit, unspecified, symptom = log(chance / (1 - chance)), bool(traits.unspecified[code]), traits.symptom[code]
+        explained = float(symptom) * text["disease"]
+        row = {
+            "logit": logit,
+            "margin": chance - second,
+            "category": np.add.reduce(same),
+            "chance": span.chance,
+            "words": log1p(len(said)),
+            "one_word": len(said) == 1,
+            "verbatim": verbatim,
+            "unspecified": unspecified,
+            "symptom": symptom,
+            "small": not span.part.noun,
+            "suspected": claim == "suspected",
+            "history": claim == "history",
+            "family": claim == "family",
+            "doubt": draft.claims[number].doubt,
+            "uncovered": _characters(bare) / length,
+            "unknown": _characters(strange) / length,
+            "guessed": len(strange) == len(said) and all(len(word) <= GUESSED for word in strange),
+            "everyday": traits.everyday[code],
+            "common": traits.common[code],
+            "label": _LABEL.match(reading.text, span.part.end) is not None,
+            "unsaid": _characters(_uncovered(worded, told)) / max(1, _characters(worded)),
+            **dict(zip(OF_EXPERIENCE, experience.columns(said, traits.names[code]), strict=True)),
             "plain": draft.plain,
-            "lower": row["small"] or lower,
+            "lower": not span.part.noun or text["lower"],
             "mentions": text["mentions"],
-            "length": length,
-            "prose": text["prose"],
+            "length": text["length"],
+            "prose": prose,
             "explained": explained,
-            "explained_in_prose": explained * text["prose"],
-            "verbatim_open": row["verbatim"] * row["unspecified"],
-            "logit_in_prose": row["logit"] * text["prose"],
+            "explained_in_prose": explained * prose,
+            "verbatim_open": verbatim and unspecified,
+            "logit_in_prose": logit * prose,
             "begun": draft.begun,
         }
-    found = np.array([[row[name] for name in COLUMNS] for row in rows], dtype=np.float32)
-    return first, found.reshape(-1, len(COLUMNS))
+        found.append([row[name] for name in COLUMNS])
+    return first, np.array(found, dtype=np.float32).reshape(-1, len(COLUMNS))
 
 
 def _of_text(
     draft: TextSpans, real: Sequence[bool], spelled: Sequence[Sequence[str]], first: Hits, traits: CodeKinds
 ) -> dict[str, float]:
-    """Columns on the text: number of mentions, share of words in none of them, presence of a disease among them.
+    """Facts on the text: number of mentions, share of words in none of them, presence of a disease among them, its
+    length, and whether it has no capital.
 
     `real`: which spans are mentions; `spelled`: their words; `first`: the first hit of each.
     """
     named = sum(len(own) for own, counts in zip(spelled, real, strict=True) if counts)
     likely = zip(real, first.code.tolist(), first.probability.tolist(), strict=True)
     disease = any(counts and chance >= LIKELY and not traits.symptom[code] for counts, code, chance in likely)
-    share = 1 - named / max(1, len(draft.reading))
-    return {"mentions": log1p(sum(real)), "prose": min(max(share, 0.0), 1.0), "disease": float(disease)}
-
-
-def _row(
-    draft: TextSpans,
-    spelled: Sequence[str],
-    hits: Hits,
-    wordings: Wordings,
-    traits: CodeKinds,
-    experience: Experience,
-) -> dict[str, float]:
-    """The columns OF_MENTION of one span by name; `spelled`: its words, `hits`: its own, best first."""
-    number, code = int(hits.part[0]), int(hits.code[0])
-    span, claim = draft.spans[number], draft.assertions[number]
-    chance = bounded(float(hits.probability[0]))
-    second = float(hits.probability[1]) if len(hits.part) > 1 else 0.0
-    same = traits.category[hits.code] == traits.category[code]
-    wording, length = int(hits.wording[0]), max(1, _characters(spelled))
-    verbatim = wordings.has_words(wording, spelled)
-    worded = [] if verbatim else wordings.folded(wording)
-    bare = [] if verbatim else _uncovered(spelled, worded)
-    told = [*spelled, *folded_words(span.site, draft.reading.folds)] if span.site else spelled
-    strange = [word for word in spelled if word.isalpha() and word not in wordings.vocabulary]
+    share, text = 1 - named / max(1, len(draft.reading)), draft.reading.text
     return {
-        "logit": log(chance / (1 - chance)),
-        "margin": chance - second,
-        "category": float(hits.probability[same].sum()),
-        "chance": span.chance,
-        "words": log1p(len(spelled)),
-        "one_word": len(spelled) == 1,
-        "verbatim": verbatim,
-        "unspecified": bool(traits.unspecified[code]),
-        "symptom": bool(traits.symptom[code]),
-        "small": not span.part.noun,
-        "suspected": claim == "suspected",
-        "history": claim == "history",
-        "family": claim == "family",
-        "doubt": draft.claims[number].doubt,
-        "uncovered": _characters(bare) / length,
-        "unknown": _characters(strange) / length,
-        "guessed": len(strange) == len(spelled) and all(len(word) <= GUESSED for word in strange),
-        "everyday": bool(traits.everyday[code]),
-        "common": float(traits.common[code]),
-        "label": _LABEL.match(draft.reading.text, span.part.end) is not None,
-        "unsaid": _characters(_uncovered(worded, told)) / max(1, _characters(worded)),
-        **dict(zip(OF_EXPERIENCE, experience.columns(spelled, traits.names[code]), strict=True)),
+        "mentions": log1p(sum(real)),
+        "prose": min(max(share, 0.0), 1.0),
+        "disease": float(disease),
+        "length": log1p(len(text)),
+        "lower": text.islower(),
     }
 
 
@@ -210,22 +204,23 @@ class Confidence:
         as they were less probable, and in a text no more than the first leaves, for one mention has one code."""
         if not len(first):
             return hits
-        plain = rows[:, _PLAIN] == 1
-        if self.plain is None:
-            shown = self.network.probabilities(rows)
+        own, plain, settled = hits.probability[first], rows[:, _PLAIN] == 1, _settled(rows)
+        if settled.all():
+            shown = own
+        elif self.plain is None:
+            shown = np.where(settled, own, self.network.probabilities(rows))
         elif plain.all():
-            shown = self.plain.probabilities(rows)
+            shown = np.where(settled, own, self.plain.probabilities(rows))
         else:
             shown = self.network.probabilities(rows)
             if plain.any():
                 shown = np.where(plain, self.plain.probabilities(rows), shown)
-        shown = np.where(_settled(rows), hits.probability[first], shown)
+            shown = np.where(settled, own, shown)
         if self.begun is not None and (begun := is_begun(rows)).any():
             shown = np.where(begun, self.begun.probabilities(rows), shown)
-        of = np.repeat(np.arange(len(first)), lengths(first, len(hits.part)))
-        top = np.maximum(hits.probability[first], np.float32(NEVER_SURE))
-        served = np.minimum(hits.probability / top[of], 1) * shown[of]
-        rival = np.where(plain, np.float32(1), 1 - shown)[of]
+        sizes, top = lengths(first, len(hits.part)), np.maximum(own, np.float32(NEVER_SURE))
+        served = np.minimum(hits.probability / np.repeat(top, sizes), 1) * np.repeat(shown, sizes)
+        rival = np.repeat(np.where(plain, np.float32(1), 1 - shown), sizes)
         rival[first] = 1
         return hits._replace(probability=np.minimum(served, rival))
 

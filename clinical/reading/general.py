@@ -39,25 +39,32 @@ def compared(found: Sequence[Candidate], catalog: Catalog) -> Compared:
         return Compared(list(found), frozenset(), {})
     instead = _instead(found, catalog)
     sharper = _once([replace(one, code=instead.get(one.code, one.code)) for one in found]) if instead else found
-    shown = [(one, catalog.codes[catalog.number(one.code)]) for one in sharper if one.confidence != "low"]
-    stated = [own for own in shown if own[0].claim == "present"]
-    general = {one[0].code for one in shown if any(_is_general(one, other, catalog) for other in stated)}
+    shown = _shown(sharper, catalog)
+    stated: dict[str, list[_Shown]] = {}
+    for one in shown:
+        if one.candidate.claim == "present":
+            stated.setdefault(one.code.chapter, []).append(one)
+    beside = ((one, stated.get(one.code.chapter, ())) for one in shown)
+    general = {one.code.code for one, others in beside if any(_is_general(one, other) for other in others)}
     return Compared([one for one in sharper if one.code not in general], frozenset(general), instead)
 
 
 def _instead(found: Sequence[Candidate], catalog: Catalog) -> dict[str, str]:
     """For each shown code of a category that leaves the kind of a disease open, the code of the one kind that the text
     states elsewhere which says the same of it; nothing where the text states several kinds."""
-    shown = [(one, catalog.codes[catalog.number(one.code)]) for one in found if one.confidence != "low"]
+    shown = _shown(found, catalog)
+    stated: dict[str, list[Code]] = {}
+    for one in shown:
+        if one.candidate.claim == "present":
+            stated.setdefault(one.code.block, []).append(one.category)
     instead = {}
-    for one, code in shown:
-        kinds = {
-            category(other.code) for own, other in shown if own.claim == "present" and _says_kind(code, other, catalog)
-        }
+    for one in shown:
+        kinds = {other.code for other in stated.get(one.code.block, ()) if says_kind(one.category, other)}
         if len(kinds) == 1:
-            same = catalog.get(kinds.pop() + one.code.removeprefix(category(one.code)))
+            code = one.code
+            same = catalog.get(kinds.pop() + code.code.removeprefix(one.category.code))
             if same is not None and same.title.partition(": ")[2] == code.title.partition(": ")[2]:
-                instead[one.code] = same.code
+                instead[code.code] = same.code
     return instead
 
 
@@ -66,30 +73,33 @@ def _once(found: Sequence[Candidate]) -> list[Candidate]:
     return list({one.code: one for one in reversed(found)}.values())[::-1]
 
 
-_Shown = tuple["Candidate", "Code"]
+class _Shown(NamedTuple):
+    """A candidate that is shown, its code, and the category of that."""
+
+    candidate: Candidate
+    code: Code
+    category: Code
 
 
-def _is_general(one: _Shown, other: _Shown, catalog: Catalog) -> bool:
-    """True for a code that says less than another one: F32.9 beside F32.1, F99 beside any other of its chapter, L25.9
+def _shown(found: Sequence[Candidate], catalog: Catalog) -> list[_Shown]:
+    codes = [(one, catalog.codes[catalog.number(one.code)]) for one in found if one.confidence != "low"]
+    return [_Shown(one, code, catalog.codes[catalog.number(category(code.code))]) for one, code in codes]
+
+
+def _is_general(one: _Shown, other: _Shown) -> bool:
+    """True for a code that says less than another one of its chapter: F32.9 beside F32.1, F99 beside any other, L25.9
     beside L23.0; of two places of the text I50.9 beside I50.12 too, but no injury, for those of one category are
     injuries of different parts."""
-    (general, code), (specific, more) = one, other
-    if code.chapter != more.chapter:
-        return False
+    code, more = one.code, other.code
     if is_catch_all(code.title):
         return not is_catch_all(more.title)
-    if _says_kind(code, more, catalog):
+    if says_kind(one.category, other.category):
         return True
-    apart = general.end <= specific.start or specific.end <= general.start
     related = code.parent == more.parent or (
-        apart and code.code not in INJURIES and category(code.code) == category(more.code)
+        one.category is other.category and code.code not in INJURIES and _are_apart(one.candidate, other.candidate)
     )
     return related and says_less(code.title, more.title)
 
 
-def _says_kind(code: Code, other: Code, catalog: Catalog) -> bool:
-    """True if the category of another code says the kind of the disease that this one's leaves open (`says_kind`)."""
-    if code.block != other.block:
-        return False
-    own, another = (catalog.codes[catalog.number(category(one.code))] for one in (code, other))
-    return says_kind(own, another)
+def _are_apart(one: Candidate, other: Candidate) -> bool:
+    return one.end <= other.start or other.end <= one.start

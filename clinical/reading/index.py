@@ -66,7 +66,7 @@ from clinical.search import (
     traits_of,
 )
 from clinical.search import FILES as FILES_OF_BM25
-from clinical.text import Part, folded_words
+from clinical.text import Part
 from clinical.thresholds import TextThresholds
 
 BANDS: Final[dict[Level, int]] = {"high": 0, "medium": 1, "low": 2}
@@ -160,7 +160,7 @@ class SearchIndex:
         """The hits of each draft's spans, span by span; `part` is the number of the span."""
         asked = [(place, *own) for place, draft in enumerate(drafts) for own in self._stage.spots(draft)]
         spots = [spot for _, _, spot in asked]
-        hits = self._stage.weighed(self._rewriter.hits(spots, self._hits), spots)
+        hits = self._stage.weighed(*self._rewriter.hits(spots, self._hits), spots)
         numbers = np.array([number for _, number, _ in asked], dtype=np.int64)
         if len(drafts) == 1:
             return [hits._replace(part=numbers[hits.part])]
@@ -213,26 +213,20 @@ class SearchIndex:
         self, draft: TextSpans, chosen: Sequence[int], hits: Hits, bounds: TextThresholds
     ) -> tuple[Mentioned, ...]:
         """The mentions of the chosen spans. `hits`: the rows of each span lie together."""
-        shown, starts = _are_shown(hits.probability, bounds), run_starts(hits.part)
-        runs = pairwise([*starts.tolist(), len(hits.part)])
-        rows = {part: slice(*run) for part, run in zip(hits.part[starts].tolist(), runs, strict=True)}
-        return tuple(
-            self._mention(draft, number, hits.at(own), shown[own])
-            for number in chosen
-            for own in (rows.get(number, slice(0, 0)),)
-        )
-
-    def _mention(self, draft: TextSpans, number: int, own: Hits, shown: NDArray[np.bool_]) -> Mentioned:
-        """The mention of a chosen span with its `own` hits; what the catalog has word for word is one, however it is
-        marked."""
-        span, claim = draft.spans[number], draft.assertions[number]
-        codes = tuple(self.catalog.codes[code].code for code in own.code[shown].tolist())
-        spelled = folded_words(span.part.text, draft.reading.folds)
-        verbatim = self.wordings.any_has_words(own.wording, spelled)
-        best = float(own.probability.max(initial=0))
-        return Mentioned(
-            span.part.start, span.part.end, claim, 1.0 if verbatim else span.chance, codes, best, draft.claims[number]
-        )
+        starts = run_starts(hits.part).tolist()
+        places = dict(zip(hits.part[starts].tolist(), pairwise([*starts, len(hits.part)]), strict=True))
+        shown, code = _are_shown(hits.probability, bounds).tolist(), hits.code.tolist()
+        wording, chance = hits.wording.tolist(), hits.probability.tolist()
+        found = []
+        for number in chosen:
+            first, end = places.get(number, (0, 0))
+            span, claim = draft.spans[number], draft.assertions[number]
+            codes = tuple(self.catalog.codes[code[at]].code for at in range(first, end) if shown[at])
+            # what the catalog has word for word is a mention, however it is marked
+            verbatim = self.wordings.any_has_words(wording[first:end], draft.said[number])
+            sure, best = 1.0 if verbatim else span.chance, max(chance[first:end], default=0.0)
+            found.append(Mentioned(span.part.start, span.part.end, claim, sure, codes, best, draft.claims[number]))
+        return tuple(found)
 
     def ranked(self, query: str) -> tuple[TextSpans, Hits]:
         """The candidate spans of a text and what search finds for each, before a cover is chosen (`reader.chosen`)."""

@@ -26,6 +26,7 @@ from clinical.text import (
     Token,
     content_words,
     day_places,
+    has_more_content,
     has_noun,
     is_abbreviation,
     spelling,
@@ -132,10 +133,11 @@ def is_plain(text: str, written: Sequence[Token] | None = None, cut_off: Callabl
     """True if a text is a wording by itself: short, without a border, a date, a measure, or a word of a visit or a
     claim. `written`: its words, where known; `cut_off` as in `borders`."""
     written = words(text) if written is None else written
-    content = content_words(text, written)
-    if len(content) > LONGEST or _POINTED.search(text) or borders(text.strip(), cut_off):
+    if len(written) > LONGEST and has_more_content(text, written, LONGEST):
         return False
-    others = set(written) - set(content)
+    if _POINTED.search(text) or borders(text.strip(), cut_off):
+        return False
+    others = {*written}.difference(content_words(text, written))
     return {text[word.start : word.end].casefold() for word in others} <= _WITHIN
 
 

@@ -21,7 +21,17 @@ from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles, CodeTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
-from clinical.text import ROMAN, SIDES, STAGE_WORDS, Part, coded_at, content_words, folded_words, is_opposite, sites_of
+from clinical.text import (
+    ROMAN,
+    SIDES,
+    STAGE_WORDS,
+    Part,
+    coded_at,
+    folded_words,
+    has_more_content,
+    is_opposite,
+    sites_of,
+)
 from clinical.thresholds import ReadingWeights, reading_weights
 
 MOST_WORDS: Final = 12
@@ -89,8 +99,8 @@ class MentionReader:
         if not found:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [span.judged for span in found])
-        assertions = _settled(found, [claim.assertion for claim in claims], reading.folds)
-        if len(content_words(text, reading.written)) <= ACROSS:
+        assertions = _settled(found, [claim.assertion for claim in claims], reading)
+        if not has_more_content(text, reading.written, ACROSS):
             found.append(whole._replace(chance=0.0))
             claims.append(own)
             assertions.append(_of_whole(own))
@@ -164,8 +174,7 @@ class MentionReader:
         """0 for the hits of a stage by itself ("Kellgren IV medial") in other words than the wording's, 1 for all
         others: what it is the stage of, the text says elsewhere."""
         weights = np.ones(len(hits.part), dtype=np.float32)
-        for number, span in enumerate(draft.spans):
-            said = folded_words(span.part.text, draft.reading.folds)
+        for number, said in enumerate(draft.said):
             if said and all(map(_is_stage, said)):
                 for at in np.flatnonzero(hits.part == number).tolist():
                     weights[at] = self._wordings.has_words(int(hits.wording[at]), said)
@@ -198,9 +207,7 @@ class MentionReader:
         first = np.flatnonzero(hits.part == number)[:1]
         if draft.spans[number].chance or not len(first):
             return None
-        same = folded_words(draft.reading.text, draft.reading.folds) == self._wordings.folded(
-            int(hits.wording[first[0]])
-        )
+        same = [word.text for word in draft.reading.written] == self._wordings.folded(int(hits.wording[first[0]]))
         return number if same else None
 
 
@@ -219,7 +226,7 @@ def _with_sites(text: str, spans: Sequence[CandidateSpan]) -> list[CandidateSpan
     told = [(place, span.part.start) for place, span in zip(near, spans, strict=True) if place]
     labels = {place[0] for place, start in told if not _STOP.search(text, place[1], max(place[1], start))}
     return [
-        span._replace(site=text[slice(*place)] if place else "")
+        span._replace(site=text[slice(*place)]) if place else span
         for span, place in zip(spans, near, strict=True)
         if span.part.start not in labels or not _is_label(text, span.part)
     ]
@@ -280,14 +287,14 @@ def _of_whole(claim: Claim) -> Assertion:
     return "suspected" if claim.assertion == "suspected" else "present"
 
 
-def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion], folds: dict[str, str]) -> list[Assertion]:
+def _settled(found: Sequence[CandidateSpan], claims: Sequence[Assertion], reading: Reading) -> list[Assertion]:
     """The claims of the spans, in their order; what is suspected first and denied further on in words that begin the
     same ("Z. A. KHK: ... KHK ausgeschlossen") is denied."""
     settled, denied = list(claims), list[list[str]]()
     if "suspected" not in claims:
         return settled
     for number in reversed(range(len(found))):
-        said = folded_words(found[number].part.text, folds)
+        said = reading.said(found[number].part.start, found[number].part.end)
         if claims[number] == "excluded":
             denied.append(said)
         elif claims[number] == "suspected" and said and any(one[: len(said)] == said for one in denied):

@@ -50,53 +50,39 @@ def columns_of_hits(draft: TextSpans, hits: Hits, wordings: Wordings, kinds: Cod
     """The rows of `hits` (span by span, best first) that are compared, and their columns: (m,), (m, OF_HIT).
 
     A mention with one such row has none, nor has one of what is over or a relative's: its codes are worded otherwise.
+    The hits of a mention are worded alike, so that each word is looked for in it once (`like`).
     """
     rows: list[int] = []
     found: list[tuple[float, ...]] = []
+    folds, text = draft.reading.folds, draft.reading.text
+    likely, wording, code = (hits.probability >= LEAST).tolist(), hits.wording.tolist(), hits.code.tolist()
     for first, last in pairwise([*run_starts(hits.part).tolist(), len(hits.part)]):
-        there = draft.assertions[int(hits.part[first])] in ("present", "suspected")
-        own = [at for at in range(first, min(last, first + RIVALS)) if there and hits.probability[at] >= LEAST]
+        number = int(hits.part[first])
+        there = draft.assertions[number] in ("present", "suspected")
+        own = [at for at in range(first, min(last, first + RIVALS)) if there and likely[at]]
         if len(own) > 1:
-            part = draft.spans[int(hits.part[first])].part
-            text = draft.reading.text
-            said = folded_words(part.text, draft.reading.folds)
+            part = draft.spans[number].part
+            said = draft.said[number]
             around = text[max(0, part.start - BESIDE) : part.start], text[part.end : part.end + BESIDE]
-            beside = {
-                word[:ALIKE]
-                for piece in around
-                for word in folded_words(piece, draft.reading.folds)
-                if len(word) >= ALIKE
-            }
+            words = (word for piece in around for word in folded_words(piece, folds))
+            beside = {word[:ALIKE] for word in words if len(word) >= ALIKE}
             rows += own
             like: dict[str, bool] = {}
-            found += [_row(hits, at, said, like, beside, wordings, kinds) for at in own]
-    return np.array(rows, dtype=np.int64), np.array(found, dtype=np.float32).reshape(-1, len(OF_HIT))
-
-
-def _row(
-    hits: Hits,
-    at: int,
-    said: Sequence[str],
-    like: dict[str, bool],
-    beside: set[str],
-    wordings: Wordings,
-    kinds: CodeKinds,
-) -> tuple[float, ...]:
-    """The columns of a hit. `like` is filled with whether the mention has something like each word: its hits are worded
-    alike."""
-    code, wording = int(hits.code[at]), int(hits.wording[at])
-    chance = bounded(float(hits.probability[at]))
-    shares = (
-        share
-        for worded in (wordings.folded(wording), kinds.title_words(code))
-        for share in _shares(worded, said, like, beside)
+            for at in own:
+                unsaid, near = _shares(wordings.folded(wording[at]), said, like, beside)
+                title_unsaid, title_near = _shares(kinds.title_words(code[at]), said, like, beside)
+                found.append((float(wordings.has_words(wording[at], said)), unsaid, title_unsaid, near, title_near))
+    numbers, own = np.array(rows, dtype=np.int64), [code[at] for at in rows]
+    if not rows:
+        return numbers, np.zeros((0, len(OF_HIT)), dtype=np.float32)
+    chances = (bounded(chance) for chance in hits.probability[numbers].tolist())
+    verbatim, *shares = zip(*found, strict=True)
+    columns = (
+        *([log(chance / (1 - chance)) for chance in chances], verbatim, kinds.common[own]),
+        *(kinds.unspecified[own], kinds.open[own], kinds.terminal[own]),
+        *shares,
     )
-    unsaid, near, title_unsaid, title_near = shares
-    return (
-        *(log(chance / (1 - chance)), float(wordings.has_words(wording, said)), float(kinds.common[code])),
-        *(float(kinds.unspecified[code]), float(kinds.open[code]), float(kinds.terminal[code])),
-        *(unsaid, title_unsaid, near, title_near),
-    )
+    return numbers, np.array(columns, dtype=np.float32).T.copy()
 
 
 def _shares(worded: Sequence[str], said: Sequence[str], like: dict[str, bool], beside: set[str]) -> tuple[float, float]:

@@ -61,24 +61,34 @@ class Rewriter:
         self._typos, self._shortened = typos, shortened
         self._numerals = Numerals(wordings)
 
-    def hits(self, spots: Sequence[Spot], rank: Rank) -> Hits:
-        """The hits of each spot over all its rewritings, a code perhaps several times; `part` is its place."""
+    def hits(self, spots: Sequence[Spot], rank: Rank) -> tuple[Hits, bool]:
+        """The hits of each spot over all its rewritings, a code perhaps several times (`part` is its place); and True
+        if none had any, so that they are as `rank` gave them."""
         parts = [spot.part.text for spot in spots]
         folds: dict[str, str] = {}
         for reading in dict.fromkeys(spot.reading for spot in spots):
             folds |= reading.folds
-        written = [_words_of(spot, folds) for spot in spots]
-        worth = [number for number, spot in enumerate(spots) if spot.likely]
-        more = [(other, n) for n in worth if (other := self._expansion.expanded(parts[n], written[n]))]
-        more += [(other, n) for n in worth if (other := self._numerals.exchanged(parts[n], written[n]))]
-        dated = [_dated(spots[number]) for number in worth]
-        more += [(said, n) for n, said in zip(worth, dated, strict=True) if said != parts[n]]
-        known = [words(said, folds) if said != parts[n] else written[n] for n, said in zip(worth, dated, strict=True)]
-        others = [one._replace(part=worth[one.part]) for one in self._others(dated, known)]
+        said = [tuple(spot.reading.said(spot.part.start, spot.part.end)) for spot in spots]
+        dated = [_dated(spot) if spot.likely else spot.part.text for spot in spots]
+        settled: dict[str, bool] = {}
+        worth = [
+            number
+            for number, (spot, own, part) in enumerate(zip(spots, said, parts, strict=True))
+            if spot.likely and (dated[number] != part or self._may_change(part, own, settled))
+        ]
+        written = [spots[n].reading.written_in(spots[n].part.start, spots[n].part.end) for n in worth]
+        some = [*zip(worth, written, strict=True)]
+        more = [(other, n) for n, own in some if (other := self._expansion.expanded(parts[n], own))]
+        more += [(other, n) for n, own in some if (other := self._numerals.exchanged(parts[n], own))]
+        more += [(dated[n], n) for n in worth if dated[n] != parts[n]]
+        known = [words(dated[n], folds) if dated[n] != parts[n] else own for n, own in some]
+        others = [one._replace(part=worth[one.part]) for one in self._others([dated[n] for n in worth], known)]
         sited = [Other(f"{spot.part.text} {spot.site}", number, 1.0) for number, spot in enumerate(spots) if spot.site]
         others += sited
         more += [(other.text, number) for number, other in enumerate(others, len(parts))]
-        asked = [(tuple([word.text for word in own]), number) for number, own in enumerate(written)]
+        asked = [(own, number) for number, own in enumerate(said)]
+        if not more:
+            return rank(asked), True
         found = rank([*asked, *_asked(more, folds)])  # together: a call costs as much as a text
         own = found.part < len(parts)
         hits = found if own.all() else found.at(own)
@@ -93,7 +103,22 @@ class Rewriter:
                 np.maximum.at(told, of[beside.part[own] - first], beside.probability[own])
                 hits = hits.weighed(1 - told[hits.part])
             hits = joined([hits, _of_others(beside, len(parts), others)])
-        return hits
+        return hits, False
+
+    def _may_change(self, part: str, said: Sequence[str], settled: dict[str, bool]) -> bool:
+        """False if a part has no other words: no dot, behind which a word may be cut off, and none but words that stay
+        as they are. `settled` is filled with whether each word does."""
+        if "." in part:
+            return True
+        for word in said:
+            if word not in settled:
+                settled[word] = self._is_settled(word)
+        return not all(settled[word] for word in said)
+
+    def _is_settled(self, word: str) -> bool:
+        """True if some wording has a word, and it is neither a numeral nor short, in whole or cut off, for another."""
+        exchanged = word not in self._wordings.vocabulary or word in self._expansion or word in self._numerals
+        return not exchanged and not self._shortened.may_be_cut(word)
 
     def _says_site(self, hits: Hits, first: int, spots: Sequence[Spot]) -> NDArray[np.bool_]:
         """The hits that count: of those for a part with a site (numbered from `first`), the likely ones whose
@@ -131,11 +156,6 @@ class Rewriter:
         return mended + [
             (other, number) for number, part, own in unknown for other in translated(part, known, own, meanings)
         ]
-
-
-def _words_of(spot: Spot, folds: dict[str, str]) -> Sequence[Token]:
-    """The folded words of a part; those of a whole text are known."""
-    return spot.reading.written if spot.part.text == spot.reading.text else words(spot.part.text, folds)
 
 
 def _dated(spot: Spot) -> str:

@@ -84,6 +84,7 @@ class Wordings:
         self.code_row[self.codes] = np.arange(len(self.codes))
         self.row: Ints = np.repeat(np.arange(len(self.codes)), self.ends - self.starts)  # (N,) wording -> row of C
         self._text = memoryview(cast("bytes", tables.text))
+        self._word_start, self._word = _numbers(tables.word_start), _numbers(tables.word)
         lines = text_of(tables.word_text, "word_text of wordings.safetensors").split("\n")
         self._spelled = lines
         self.vocabulary = {word: number for number, word in enumerate(lines)}
@@ -110,9 +111,8 @@ class Wordings:
 
     def folded(self, number: int) -> list[str]:
         """The folded words of the wording, in their order."""
-        start, end = self.tables.word_start[number : number + 2].tolist()
         spelled = self._spelled
-        return [spelled[word] for word in self.tables.word[start:end].tolist()]
+        return [spelled[word] for word in self._word[self._word_start[number] : self._word_start[number + 1]]]
 
     def texts(self, numbers: Ints | range) -> list[str]:
         """These wordings as the source has them."""
@@ -127,17 +127,20 @@ class Wordings:
 
     def has_words(self, number: int, folded: Sequence[str]) -> bool:
         """True if a wording has these very words, in any order."""
-        start, end = self.tables.word_start[number : number + 2].tolist()
-        known = self.vocabulary
-        return end - start == len(folded) and sorted(self.tables.word[start:end].tolist()) == sorted(
-            known.get(word, -1) for word in folded
-        )
+        return self.any_has_words((number,), folded)
 
-    def any_has_words(self, numbers: Ints, folded: Sequence[str]) -> bool:
+    def any_has_words(self, numbers: Sequence[int], folded: Sequence[str]) -> bool:
         """True if one of these wordings has these very words, in any order."""
-        start = self.tables.word_start
-        of_size = numbers[start[numbers + 1] - start[numbers] == len(folded)]
-        return any(self.has_words(number, folded) for number in of_size.tolist())
+        start, word, size = self._word_start, self._word, len(folded)
+        own: list[int] = []
+        for number in numbers:
+            first, behind = start[number], start[number + 1]
+            if behind - first != size:
+                continue
+            own = own or sorted(self.vocabulary.get(one, -1) for one in folded)
+            if sorted(word[first:behind]) == own:
+                return True
+        return False
 
     def nearest(self, vectors: Vectors, count: int, depth: int = SEARCH_DEPTH) -> tuple[Vectors, Ints]:
         """Cosine and numbers of the nearest wordings, shape (queries, count) each; number -1 where there are fewer."""
@@ -181,6 +184,11 @@ class Wordings:
         _check_tables(tables)
         words, characters = (Bm25.load(folder / name, len(tables.code)) for name in ("words", "characters"))
         return cls(tables, words, characters, read_graph(folder / "vectors.faiss", *tables.rows.shape))
+
+
+def _numbers(some: NDArray[np.integer[Any]]) -> memoryview[int]:
+    """The same numbers to be taken one by one, in half of the time that an array takes for it."""
+    return memoryview(cast("Any", np.require(some, requirements="A")))
 
 
 def _check_tables(tables: Tables) -> None:

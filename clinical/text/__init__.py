@@ -10,7 +10,7 @@ from clinical.text.patient import StatedPatient
 from clinical.text.pieces import BLANKS, WORD_EDGE, find_pieces, lowered
 from clinical.text.sections import Kind, Section, may_tell, sections_of
 from clinical.text.seen import BUCKETS, DENSE, GAPS, Seen, see
-from clinical.text.segments import Part, content_words, cut, has_noun
+from clinical.text.segments import Part, content_words, cut, has_more_content, has_noun
 from clinical.text.sites import sites_of
 from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, HEAD, LINE, SPACE, STOP, SourceText, name_key
 from clinical.text.vocabulary import (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from clinical.text.folding import Token, words
@@ -75,6 +76,12 @@ def content_words(text: str, written: Sequence[Token] | None = None) -> list[Tok
         for word in (words(text) if written is None else written)
         if text[word.start : word.end].casefold() not in FUNCTION_WORDS
     ]
+
+
+def has_more_content(text: str, written: Sequence[Token], most: int) -> bool:
+    """True if more than so many words of a text carry meaning; a long one is not read to its end."""
+    content = (word for word in written if text[word.start : word.end].casefold() not in FUNCTION_WORDS)
+    return next(islice(content, most, None), None) is not None
 
 
 def cut(text: str) -> list[Part]:

@@ -21,6 +21,9 @@ class Expansion:
     def __init__(self, replacements: Mapping[str, str]) -> None:
         self._replacements = dict(replacements)
 
+    def __contains__(self, word: str) -> bool:
+        return word in self._replacements
+
     def __len__(self) -> int:
         return len(self._replacements)
 

@@ -32,6 +32,9 @@ class Numerals:
     def __init__(self, wordings: Wordings) -> None:
         self._wordings = wordings
 
+    def __contains__(self, word: str) -> bool:
+        return word in OTHER
+
     def exchanged(self, query: str, written: Sequence[Token] | None = None) -> str | None:
         """The query with its numerals as the catalog writes them; None where it writes them so, or does not know them.
         `written`: its words, where known."""

@@ -41,6 +41,8 @@ BY_CODE, BY_WORDING = 0.5, 0.5
 Measured by the share of cut words whose own form comes first: 0.49 without, 0.60 by the code alone, 0.65 by both."""
 SKELETON: Final = 3
 """First characters that a word without its vowels shares with what it stands for."""
+NEAR: Final = 64
+"""Words behind a word among which the last one that begins with it is mostly found, in less memory than all of them."""
 LAST: Final = chr(0x10FFFF)
 """The last character that there is: behind a beginning it stands behind every word that begins so."""
 HEAD: Final = 4
@@ -112,36 +114,43 @@ class Shortened:
         short = list(islice((word for word in written if self._is_short(query, word)), CUT_WORDS))
         if not short:
             return []
-        cut = {word.text for word in short}
-        whole = [text for text in dict.fromkeys(word.text for word in written) if text not in cut]
-        meant = {word: found for word in whole if (found := self._itself(word, known)) is not None}
         dotted = {word.text for word in short if query[word.end : word.end + 1] == "."}
         some = {word: self._either(word, word in dotted, known) for word in dict.fromkeys(word.text for word in short)}
         found_for = {word: found for word, found in some.items() if found is not None}
+        if not found_for:
+            return []
+        whole = [text for text in dict.fromkeys(word.text for word in written) if text not in some]
+        meant = {word: found for word in whole if (found := self._itself(word, known)) is not None}
         meant |= found_for
         context, there = self._context(list(meant.values())), {_stem(word) for word in whole}
         ranked = {word: self._ranked(found, context, there) for word, found in found_for.items()}
         for found in meant.values():
             context.by_wording[found.distinct] = 0
             context.by_code[found.codes] = 0
-        options = [(word, ranked[word.text]) for word in short if word.text in ranked]
-        return _together(query, options, most) if options else []
+        return _together(query, [(word, ranked[word.text]) for word in short if word.text in ranked], most)
 
     def _is_short(self, query: str, word: Token) -> bool:
-        """True if a word may be cut off: it has a dot, or no wording has it in any form, or hardly any beside the
-        longer words that begin so. Initials in capitals ("EKC", "II.") are not."""
+        """True if a word may be cut off: it has a dot, or may be without one. Initials in capitals ("EKC", "II.") are
+        not."""
         raw = query[word.start : word.end]
         if len(word.text) < SHORTEST or not word.text.isalpha() or (raw.isupper() and len(raw) <= INITIALS):
             return False
-        if query[word.end : word.end + 1] == ".":
-            return True
-        number = self._wordings.vocabulary.get(word.text)
+        return query[word.end : word.end + 1] == "." or self.may_be_cut(word.text)
+
+    def may_be_cut(self, word: str) -> bool:
+        """True if a folded word may be cut off without a dot that says so: no wording has it in any form, or hardly any
+        beside the longer words that begin so."""
+        number = self._wordings.vocabulary.get(word)
         if number is None:
-            return _stem(word.text) not in self._wordings.vocabulary
+            return _stem(word) not in self._wordings.vocabulary
         following = self._words[number + 1 : number + 2]
-        if not following or not following[0].startswith(word.text):
+        if not following or not following[0].startswith(word):
             return False  # no longer word begins so
-        start, behind = self._bm25.start, bisect_left(self._words, word.text + LAST, number)
+        near = min(number + NEAR, len(self._words))
+        behind = bisect_left(self._words, word + LAST, number, near)
+        if behind == near:
+            behind = bisect_left(self._words, word + LAST, near)
+        start = self._bm25.start
         return bool(start[number + 1] - start[number] < RARE * (start[behind] - start[number]))
 
     def _run(self, beginning: str) -> tuple[int, int]:
