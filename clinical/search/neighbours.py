@@ -3,7 +3,7 @@
 Flat compares every vector: exact, built at once, as fast as the others while there are few, and indifferent to an
 encoder that gives many texts one vector. HNSW (Malkov and Yashunin 2018) finds 0.992 of the 100 nearest of 107,000 in
 a ninth of a scan's time. IVF (inverted lists) finds 0.963 and is built in a fifth of HNSW's time, which counts beyond
-half a million. All keep int8 vectors. Measured by `python -m evals load nearest`.
+half a million. All keep int8 vectors.
 """
 
 from __future__ import annotations

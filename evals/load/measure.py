@@ -2,11 +2,11 @@
 
 In process, in processor time, with `--against CHECKOUT` in turns with the code of another checkout: search, note (tier
 1 of a short clinical note), grounding (60 values), letter (read by rules), file (a page of one to its boxes). Also:
-tiers (own time of tiers 2 and 3), artifact, batch, moves (between files), nearest (kinds of vector index), slow-texts
-(texts made to be slow), start (`make up`, to its greeting). Servers, by locust (extra `load`): instant (tier 1),
-streams (over a slow model), fhir (searches, with `--against` too), documents, sign-in. Without it: terminology (in
-turns with bare FastAPI; memory of a second year), hostile (others' writes beside a program that does harm), killed and
-soak (two text APIs and two webapps behind nginx, every answer judged while they fail and come back).
+tiers (own time of tiers 2 and 3), artifact, batch, moves (between files), slow-texts (texts made to be slow), start
+(`make up`, to its greeting). Servers, by locust (extra `load`): instant (tier 1), streams (over a slow model), fhir
+(searches, with `--against` too), documents, sign-in. Without it: terminology (in turns with bare FastAPI; memory of a
+second year), hostile (others' writes beside a program that does harm), killed and soak (two text APIs and two webapps
+behind nginx, every answer judged while they fail and come back).
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from evals.measures.results import MeasuredResult, Row, percentiles, printed, ro
 
 GREETING = "Befund is up."
 START_SECONDS, REST_SECONDS, STOP_SECONDS = 900.0, 3.0, 30.0
-NEAREST_SIZES = (7_000, 20_000, 50_000, 1_000_000)
 
 
 @click.group(cls=Group, help=paragraphs(__doc__))
@@ -94,34 +93,6 @@ def artifact(catalog: Path) -> Iterator[Row]:
     loads = [bench.fresh_load(catalog) for _ in range(3)]
     yield from row("load_s", "artifact", len(loads), min(one.seconds for one in loads))
     yield from row("resident_mb", "artifact", len(loads), max(one.resident for one in loads))
-
-
-def nearest(catalog: Path) -> Iterator[Row]:
-    """Seconds to build, milliseconds of a search for the 100 nearest, and the share that the exact scan finds too."""
-    import faiss
-
-    from clinical.reading import SearchIndex
-    from clinical.search import built
-    from clinical.search import nearest as found_by
-
-    faiss.omp_set_num_threads(1)
-    wordings = SearchIndex.load(catalog).wordings
-    every = wordings.vectors(np.arange(len(wordings)))
-    for size in sorted({min(size, len(every)) for size in NEAREST_SIZES}):
-        chance, exact = np.random.default_rng(bench.SEED), None
-        vectors = every[chance.permutation(len(every))[:size]]
-        queries = np.asarray(vectors[:150] + chance.normal(0, 0.03, vectors[:150].shape), dtype=np.float32)
-        for kind in ("flat", "hnsw", "ivf"):
-            began = time.process_time()
-            index = built(vectors, kind)
-            done = time.process_time()
-            numbers = found_by(index, queries, min(100, size))[1]
-            spent = 1_000 * (time.process_time() - done) / len(queries)
-            exact = numbers if exact is None else exact
-            recall = np.mean([np.isin(own, right).mean() for own, right in zip(numbers, exact, strict=True)])
-            of = f"{size:,} wordings, {kind}"
-            yield from row("build_s", of, size, done - began) + row("search_ms", of, len(queries), spent)
-            yield from row("recall", of, len(queries), float(recall))
 
 
 def start(clone: bool) -> Iterator[Row]:
@@ -181,7 +152,6 @@ PARTS: tuple[tuple[Any, ...], ...] = (
      slow_texts.measured, CATALOG, _option("--limit", slow_texts.WORST, "times an ordinary text that is still good")),
     ("moves", "calls and returns between files of the search, and the files", moves.measured, CATALOG),
     ("artifact", "seconds to load an artifact in a fresh process, and its memory then", artifact, CATALOG),
-    ("nearest", "flat, HNSW and IVF over the artifact's vectors, by how many there are", nearest, CATALOG),
     ("start", "`make up`: seconds until it greets, memory at rest", start,
      click.option("--clone", is_flag=True, help="from `git clone` on")),
     ("instant", "tier 1 of the text API: streams a second, first codes, memory", served.instant,
@@ -195,11 +165,10 @@ PARTS: tuple[tuple[Any, ...], ...] = (
                   help="open at once")),
     ("fhir", "FHIR searches in turns over a filled PostgreSQL", served.fhir,
      _option("--documents", 50_000, "in the organization", least=1_000),
-     click.option("--only", multiple=True, help="newest, one day, one patient, everything, ...; may be repeated"),
+     click.option("--only", multiple=True, type=click.Choice(served.CASES), help="this search; may be repeated"),
      _option("--rounds", 3, "of every search", least=1), SECONDS, AGAINST),
     ("documents", "documents stored over HTTP, polled and fetched: rate, none lost, none twice",
-     partial(served.at_the_webapp, "Storing,Polling", 6), SECONDS,
-     click.option("--s3", is_flag=True, help="files in an S3 server on this machine (moto) instead of a folder")),
+     partial(served.at_the_webapp, "Storing,Polling", 6), SECONDS),
     ("sign-in", "people who sign in over three vendors: rate, nobody mixed up",
      partial(served.at_the_webapp, "Person"), _option("--people", 24, "at once", "clients", least=1), SECONDS),
     ("hostile", "writes of others while one program posts what does harm, on PostgreSQL and SQLite",

@@ -165,13 +165,9 @@ class Filled:
     organization: str
     token: str
     patients: tuple[str, ...]
-    url: str
-    """Of the database."""
     database: int
     """Process id of PostgreSQL."""
     documents: int
-    filled_seconds: float
-    """It took so long to fill in the rows and to make the indexes."""
 
 
 @contextmanager
@@ -187,11 +183,9 @@ def filled(documents: int) -> Iterator[Filled]:
             given = {"ENV": "development", "DATABASE_URL": url, "VAR": files, "SECRET_KEY": secrets.token_hex(24)}
             environment, organization = environment_with(given), str(uuid.uuid4())
             flask(environment, "db", "upgrade")
-            began = time.perf_counter()
             token, patients = _fill(url, organization, documents)
-            took = time.perf_counter() - began
             flask(environment, "documents", "recount", "--org", organization)
-            yield Filled(environment, organization, token, patients, url, _settle(url), documents, took)
+            yield Filled(environment, organization, token, patients, _settle(url), documents)
         finally:
             server.stop()
             shutil.rmtree(folder, ignore_errors=True)
@@ -207,26 +201,6 @@ def webapp(environment: Mapping[str, str], key: str = "", code: Path = ROOT) -> 
     served = {**environment, "PYTHONPATH": str(code)}
     with running(command, lambda: answers(f"{base}/accounts/login/"), environment=served, folder=code) as process:
         yield ServedUnderLoad(base, key, process.pid)
-
-
-@contextmanager
-def bucket() -> Iterator[dict[str, str]]:
-    """A bucket of an S3 server on this machine (moto, which checks no signatures): the settings that name it."""
-    import boto3
-
-    port = free_port()
-    found = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_DEFAULT_REGION": "us-east-1"}
-    found |= {"AWS_ACCESS_KEY_ID": "load", "AWS_SECRET_ACCESS_KEY": secrets.token_hex(16)}
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    with running(command, lambda: listens(port)):
-        boto3.client(
-            "s3",
-            endpoint_url=found["AWS_ENDPOINT_URL"],
-            region_name=found["AWS_DEFAULT_REGION"],
-            aws_access_key_id=found["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=found["AWS_SECRET_ACCESS_KEY"],
-        ).create_bucket(Bucket="befund")
-        yield {**found, "BEFUND_STORAGE": "s3://befund/load"}
 
 
 @contextmanager
@@ -258,28 +232,6 @@ def _settle(database: str) -> int:
         connection.execute("VACUUM (ANALYZE, FREEZE)")
         connection.execute("CHECKPOINT")
         return int(psutil.Process(connection.info.backend_pid).ppid())
-
-
-def sizes_mb(there: Filled) -> dict[str, float]:
-    """Megabytes on the disk (10^6 bytes) of the whole database, and of each table and index that is over one."""
-    query = (
-        "SELECT c.relname, pg_relation_size(c.oid) / 1e6 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-        " WHERE n.nspname = 'public' AND c.relkind IN ('r', 'i') AND pg_relation_size(c.oid) > 1000000 ORDER BY 2 DESC"
-    )
-    with psycopg.connect(there.url, autocommit=True) as connection:
-        whole = connection.execute("SELECT pg_database_size(current_database()) / 1e6").fetchall()
-        found = [("database", whole[0][0]), *connection.execute(query).fetchall()]
-    return {name: float(size) for name, size in found}
-
-
-def vacuum_seconds(there: Filled) -> tuple[int, float]:
-    """Change every hundredth document, as a day of work might; the number of them, and the seconds that a vacuum with
-    ANALYZE of their table takes then."""
-    with psycopg.connect(there.url, autocommit=True) as connection:
-        changed = connection.execute("UPDATE document SET entered_in_error = NOT entered_in_error WHERE size % 100 = 0")
-        began = time.perf_counter()
-        connection.execute("VACUUM (ANALYZE) document")
-        return changed.rowcount, time.perf_counter() - began
 
 
 def _fill(database: str, organization: str, documents: int) -> tuple[str, tuple[str, ...]]:

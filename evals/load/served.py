@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
 import httpx2
 import numpy as np
@@ -35,7 +34,6 @@ from evals.measures.results import Row, percentiles, row
 USERS: Final = Path(__file__).with_name("users.py")
 CLIENTS: Final = 8
 DEEP: Final = 40_000
-SKIPPED: Final = 150_000
 MEASURED_DAYS: Final = 300
 TEXTS: Final = 400
 LEFT_AFTER_SECONDS: Final = 2.0
@@ -154,29 +152,23 @@ def _posted(api: ServedUnderLoad, text: str) -> bytes:
 # --- documents ------------------------------------------------------------------------------------------------------
 
 
+CASES: Final = ("newest", "one day", "one patient", "everything", "by offset", "by next")
+
+
 def cases(base: str, there: Filled, web: ServedUnderLoad) -> dict[str, list[str]]:
-    """The searches, as the paths that are asked in turn. The last ones would cost with what they match or skip, on data
-    that is as uneven as an organization's."""
+    """The paths of each of CASES, which are asked in turn."""
     last = datetime.fromtimestamp(rigs.NEWEST / 1e6, UTC)
     days = [(last - timedelta(days=back)).date() for back in range(2, MEASURED_DAYS)]
-    middle = last - timedelta(days=1, hours=11)
-    half, system = there.documents // 2, quote(rigs.SYSTEM)
-    found = {
-        "newest": ["DocumentReference"],
-        "one day": [f"DocumentReference?date={day}" for day in days],
-        "one patient": [f"DocumentReference?patient={patient}" for patient in there.patients],
-        "everything": [f"Patient/{patient}/$everything" for patient in there.patients],
-        "by offset": [f"DocumentReference?_offset={min(DEEP, half)}"],
-        "by next": [_deep_link(web, f"{base}/DocumentReference?_offset={min(DEEP, half) - 50}", there.token)],
-        "shared value": [f"DocumentReference?patient={rigs.VALUE}"],
-        "unknown system": [f"DocumentReference?patient={system}9%7C"],
-        "offset within a day": [f"DocumentReference?date=lt{middle:%Y-%m-%dT%H:%M}&_offset={min(SKIPPED, half)}"],
-        "one type": [f"DocumentReference?type={quote(rigs.KIND)}"],
-        "changes": [f"DocumentReference/_history?_since={middle:%Y-%m-%dT%H:%M:%SZ}"],
-    }
-    return {
-        name: [path if path.startswith("/") else f"{base}/{path}" for path in paths] for name, paths in found.items()
-    }
+    deep = min(DEEP, there.documents // 2)
+    found = (
+        [f"{base}/DocumentReference"],
+        [f"{base}/DocumentReference?date={day}" for day in days],
+        [f"{base}/DocumentReference?patient={patient}" for patient in there.patients],
+        [f"{base}/Patient/{patient}/$everything" for patient in there.patients],
+        [f"{base}/DocumentReference?_offset={deep}"],
+        [_deep_link(web, f"{base}/DocumentReference?_offset={deep - 50}", there.token)],
+    )
+    return dict(zip(CASES, found, strict=True))
 
 
 def _deep_link(web: ServedUnderLoad, path: str, token: str) -> str:
@@ -188,12 +180,8 @@ def _deep_link(web: ServedUnderLoad, path: str, token: str) -> str:
 
 def fhir(documents: int, seconds: float, rounds: int, only: Sequence[str], against: Path | None) -> Iterator[Row]:
     """Each search in turns, round by round, of each the round in the middle; with `against` the code of another
-    checkout over the same rows in the same turns, and the ratio of processor times. Also the size of the database, its
-    tables and indexes, and what a vacuum takes."""
+    checkout over the same rows in the same turns, and the ratio of processor times."""
     with rigs.filled(documents) as there, ExitStack() as served:
-        yield from row("filled_s", "documents", documents, there.filled_seconds)
-        for name, size in rigs.sizes_mb(there).items():
-            yield from row("size_mb", name, documents, size)
         codes = {"": ROOT} | ({", the other code": against} if against else {})
         webs = {
             name: served.enter_context(rigs.webapp(there.environment, there.token, place))
@@ -211,8 +199,6 @@ def fhir(documents: int, seconds: float, rounds: int, only: Sequence[str], again
             entry, cpu, db = sorted(found, key=lambda one: one[0].per_second)[len(found) // 2]
             yield from rows_of(name, entry)
             yield from row("cpu_ms", name, entry.requests, cpu) + row("db_ms", name, entry.requests, db)
-        changed, seconds = rigs.vacuum_seconds(there)
-        yield from row("vacuum_s", f"after {changed} changes", changed, seconds)
         for case in chosen if against else ():
             ours, theirs = (sum(cpu + db for _, cpu, db in seen[case + whose]) for whose in webs)
             yield from row("cpu_ratio", case, rounds, ours / theirs)
@@ -230,12 +216,9 @@ def _searched(
     return entry, cpu, db
 
 
-def at_the_webapp(users: str, clients: int, seconds: float, s3: bool = False) -> Iterator[Row]:
-    """Documents stored, polled and fetched (`Storing`, `Polling`), or people who sign in (`Person`); with `s3` files
-    lie in an S3 server on this machine."""
-    with rigs.filled(1_000) as there, rigs.vendor(there.environment), ExitStack() as served:
-        environment = {**there.environment, **(served.enter_context(rigs.bucket()) if s3 else {})}
-        web = served.enter_context(rigs.webapp(environment))
+def at_the_webapp(users: str, clients: int, seconds: float) -> Iterator[Row]:
+    """Documents stored, polled and fetched (`Storing`, `Polling`), or people who sign in (`Person`)."""
+    with rigs.filled(1_000) as there, rigs.vendor(there.environment), rigs.webapp(there.environment) as web:
         given: dict[str, Any] = {"web": web.base, "documents": f"/{there.organization}/fhir/r4/DocumentReference"}
         given |= {"secret": rigs.service_account(there), "providers": list(rigs.PROVIDERS)}
         before = web.cpu_seconds()

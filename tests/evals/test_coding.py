@@ -10,19 +10,23 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from catalog_build.build import BuildOptions, build_artifact
+from catalog_build.official import read_source
+from catalog_build.own_synonyms import STARTER
 from clinical.errors import SourceError
 from clinical.reading.index import SearchIndex
 from clinical.search.manifest import Manifest
 from clinical.search.ranking import Ranker
 from clinical.text import folded_words
-from evals.coding import variants
+from evals.coding import heldout, variants
 from evals.coding.measure import VARIANTS, main, run
-from evals.coding.outcomes import frame_of
+from evals.coding.outcomes import NEAR, NearTexts, frame_of, similarity
+from evals.data.cards import read_dataset
 from evals.data.examples import Example, read_examples
 from evals.measures.queries import rows_of
 from tests.fakes import hash_index
 
 QUERY = "Chronische Herzinsuffizienz, Zustand nach Karzinom"
+WORDS = st.frozensets(st.sampled_from("abcdefgh"), max_size=8)
 GERMAN = st.text("abcdefghijklmnopqrstuvwxyzäöüßABCKZÄÖÜ -", max_size=40)
 
 
@@ -65,6 +69,18 @@ def test_an_unreadable_line_is_named(tmp_path: Path, name: str, content: str, li
     (tmp_path / name).write_text(content)
     with pytest.raises(SourceError, match=line):
         read_examples(tmp_path / name)
+
+
+@given(st.lists(WORDS, max_size=30), WORDS)
+def test_exactly_what_a_comparison_with_every_text_finds(texts, own):
+    assert NearTexts(texts).has_near(own) == any(similarity(own, text) >= NEAR for text in texts)
+
+
+def test_the_synonyms_of_a_fold_become_a_data_set(tmp_path: Path) -> None:
+    assert heldout.main([str(STARTER), "--fold", "3", "--out", str(tmp_path / "fold.tsv")]) == 0
+    data = read_dataset(tmp_path / "fold.tsv")
+    assert data.about["name"] == "fold-3"
+    assert data.examples == heldout.held_out(read_source(STARTER), 3) != []
 
 
 @given(query=st.text(max_size=40) | GERMAN, seed=st.integers(0, 1_000))

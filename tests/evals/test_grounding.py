@@ -1,4 +1,4 @@
-"""Grounding on labelled negatives and positives, on annotated letters and on letters by others."""
+"""Grounding on annotated letters; labelled negatives and positives are compared class by class in `test_thresholds`."""
 
 import json
 import re
@@ -8,27 +8,11 @@ import pytest
 from clinical.letters import judge
 from clinical.text import parse_date
 from evals.letters.fields import annotated
-from evals.letters.generator import letters
-from evals.letters.grounding import invented_words, labelled
-from evals.letters.negatives import NEGATIVES, answer_of, stands_in
-from evals.letters.positives import POSITIVES
+from evals.letters.grounding import invented_words
+from evals.letters.negatives import answer_of, stands_in
 
-PASSED = 0.01
-"""Share of a class of negatives that may pass: the templates are harder than what the rules were written on."""
-LOST = 0.05
-"""Share of the true values of a class that may be removed, however they are written."""
 KEPT, REMOVED = 0.03, 0.01
 """Largest shares of annotated letters; what is reached stands in docs/measured.md."""
-
-
-def test_few_lies_pass_and_few_truths_are_lost_in_any_class():
-    found = list(labelled(letters(24, seed=3), 10, seed=3))
-    lies = [one for one in found if one.measure == "lies_kept"]
-    truths = [one for one in found if one.measure == "truths_removed"]
-    assert ([one.kind for one in lies], [one.kind for one in truths]) == (list(NEGATIVES), list(POSITIVES))
-    assert {one.of for one in lies} == {10}
-    assert sum(one.wrong for one in lies) <= PASSED * sum(one.of for one in lies)
-    assert all(one.wrong <= LOST * one.of for one in truths), truths
 
 
 @pytest.mark.parametrize(("name", "texts"), [("letters", "grascco"), ("referrals", "referrals")])
