@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,10 +19,6 @@ from tests.serving import answers, free_port, wait_until
 from tests.webapp import nginx
 from tests.webapp.sso.live import CALLBACK
 from webapp.gunicorn_parts import WholeResponse
-
-ROUNDS = 3
-EACH = 40
-"""Calls of each thread between two kills."""
 
 SERVER = '''
 """Writes down each request that reached it; hangs up without an answer where the path says so."""
@@ -100,62 +95,6 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
     """Two servers that run, and nginx."""
     with _pair(tmp_path) as running:
         yield running
-
-
-class Load:
-    """Calls of one form, one after the other, until the block ends; each has a number of its own."""
-
-    def __init__(self, base: str, method: str, path: str) -> None:
-        self.answers: dict[str, int] = {}
-        self._call = (method, f"{base}{path}")
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-
-    def __enter__(self) -> Load:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._over.set()
-        self._thread.join(60)
-
-    def _run(self) -> None:
-        method, url = self._call
-        with httpx2.Client(trust_env=False, timeout=30) as client:
-            while not self._over.is_set():
-                target = f"{url}?n={len(self.answers)}"
-                answer = client.request(method, target, content=b"x=1" if method == "POST" else None)
-                self.answers[target] = answer.status_code
-
-
-def test_no_get_is_lost_and_nothing_else_sent_twice_while_each_server_is_killed_in_turn(pair: Pair) -> None:
-    def further() -> None:
-        aims = [len(load.answers) + EACH for load in loads]
-        reached = lambda: all(len(load.answers) >= aim for load, aim in zip(loads, aims, strict=True))  # noqa: E731
-        wait_until(reached, "there is no load", 60)
-
-    calls = {"GET": "/documents/", "HEAD": "/there-is/", "POST": "/workbench/coding/events/"}
-    gets, heads, posts = loads = [Load(pair.base, method, path) for method, path in calls.items()]
-    back = Load(pair.base, "GET", CALLBACK)
-    with gets, heads, posts, back:
-        for _ in range(ROUNDS):
-            for port in pair.ports:  # one is killed as soon as the other is back
-                further()
-                pair.kill(port)
-                further()
-                pair.start(port)
-    reached = pair.reached()
-    for load in (gets, heads):
-        assert len(load.answers) >= 4 * ROUNDS * EACH
-        assert set(load.answers.values()) == {200}
-    assert set(posts.answers.values()) <= {200, 502}
-    killed = len(pair.ports) * ROUNDS
-    assert list(posts.answers.values()).count(502) <= 2 * killed, "more than those that a dying server held"
-    assert list(back.answers.values()).count(502) <= 2 * ROUNDS
-    for method, load in (("POST", posts), ("GET", back)):
-        for url, status in load.answers.items():
-            times = reached[f"{method} {url.removeprefix(pair.base)}"]
-            assert times == 1 if status == 200 else times <= 1
 
 
 def test_what_reached_a_server_that_hangs_up_goes_on_only_where_it_may_be_asked_twice(pair: Pair) -> None:
