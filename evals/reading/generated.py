@@ -13,10 +13,6 @@ from catalog_build.training.texts import NOT_CODED, Text, TextWriter, WrittenMen
 from clinical.icd import NONE, category
 from clinical.reading import Elsewhere, SearchIndex
 from evals.measures.intervals import clustered, share
-from evals.measures.results import Row, row
-
-SHARES: Final = (("exact", "said"), ("claims_right", "claims"))
-"""Measures of found mentions: (the count, its total)."""
 
 
 def generated(index: SearchIndex, texts: int, seed: int) -> list[Text]:
@@ -43,19 +39,6 @@ def found_in(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str
                 if near is not None:
                     counts[name] += Counter(claims=1, claims_right=near.claim == said.claim)
     return counts
-
-
-def rows_of(index: SearchIndex, texts: Sequence[Text]) -> list[Row]:
-    """The worth of labels, and the mentions and claims that are found, as rows of the table of results."""
-    rows: list[Row] = []
-    for kind, told in bands(index, texts).items():
-        rows += row("stated_and_shown", kind, told["stated"], told["coverage"])
-        for level in LEVELS:
-            rows += row(f"{level}_precision", kind, told[level]["codes"], told[level]["precision"])
-    for name, own in sorted(found_in(index, texts).items()):
-        for part, whole in SHARES:
-            rows += row(part, name, own[whole], share(own[part], own[whole]))
-    return rows
 
 
 # --- the worth of labels ---------------------------------------------------------------------------------------------

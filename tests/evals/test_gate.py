@@ -54,12 +54,12 @@ def test_a_figure_outside_its_kept_interval_fails(kept, capsys):
 
 def test_reading_may_fall_as_far_as_its_kept_interval():
     def result(shown, high):
-        rows = [Row("stated_and_shown", "list", 100, shown, shown - 0.1, 1.0), Row("exact", "list", 9, high, 0.5, 1.0)]
+        rows = [Row("stated_shown", "list", 100, shown, shown - 0.1, 1.0), Row("high_right", "list", 9, high, 0.5, 1.0)]
         return MeasuredResult.of("reading", "make evals", rows)
 
     assert drops_of("reading", result(0.8, 0.9), result(0.75, 0.6)) == []
     (drop,) = drops_of("reading", result(0.8, 0.9), result(0.6, 0.9))
-    assert drop == "reading: stated_and_shown of list 0.600, 0.800 (0.700-1.000) before"
+    assert drop == "reading: stated_shown of list 0.600, 0.800 (0.700-1.000) before"
 
 
 def test_of_our_own_inputs_not_one_more_may_be_read_as_not_there():

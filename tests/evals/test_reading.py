@@ -8,7 +8,7 @@ from clinical.errors import SourceError
 from evals.reading import claims
 from evals.reading.inputs import frame_of, read_inputs, statements
 from evals.reading.judged import CAUSES, errors_of, shown
-from evals.reading.measure import main, reason_rows, reasons
+from evals.reading.measure import main
 
 ROW = {
     "class": "denied",
@@ -107,7 +107,7 @@ def test_the_command_gives_rows_of_every_part(starter_artifact, tmp_path, capsys
     found = {(row["measure"], row["set"]): row for row in json.loads(capsys.readouterr().out)}
     assert found["stated_shown", "ALL"]["n"] == 1
     assert found["absent_shown", "denied"]["value"] == 0.0
-    assert {"there_read_as_not", "not_there_read_as_there", "stated_without_code"} <= {name for name, _ in found}
+    assert {"there_read_as_not", "not_there_read_as_there"} <= {name for name, _ in found}
 
 
 def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():
@@ -119,16 +119,3 @@ def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():
     assert counts == {"there": 2, "hidden": 1, "absent": 1, "leaked": 1}
     found = {measure: (n, value) for measure, _, n, value, _, _ in claims.written_rows("own", counts)}
     assert found == {"there_read_as_not": (2, 0.5), "not_there_read_as_there": (1, 1.0)}
-
-
-def test_reasons_are_counted_and_so_is_what_somebody_stated_all_the_same(index):
-    rows = [
-        {"text": "Migräne, kein Asthma", "codes": [{"text": "Asthma", "codes": ["J45.99"]}]},
-        {"text": "Seit Jahren Migräne. Kein Fieber, Kind der Nachbarin hat Asthma.", "codes": []},
-    ]
-    counts = reasons(index, rows)
-    assert counts == {"denied": {"mentions": 2, "stated": 1}, "of-somebody-else": {"mentions": 1, "stated": 0}}
-    assert [row[:4] for row in reason_rows(counts)] == [
-        ("stated_without_code", "denied", 2, 0.5),
-        ("stated_without_code", "of-somebody-else", 1, 0.0),
-    ]
