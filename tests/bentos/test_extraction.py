@@ -6,7 +6,6 @@ import logging
 
 import pytest
 
-from bentos.keys.keys import Keys
 from clinical.contract import Arztbrief, Zuweisung
 from clinical.errors import ModelTimeout, ModelUnavailable
 from tests.bentos.conftest import running
@@ -142,12 +141,6 @@ def test_a_failing_model_is_502(asked, error):
     assert asked(error).status_code == 502
 
 
-def test_without_a_model_it_is_503(settings, index, key):
-    with running(settings, index, key) as client:
-        answer = client.post("/api/documents/extract", json={"document_type": "arztbrief", "text": LETTER})
-        assert answer.status_code == 503
-
-
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -181,20 +174,6 @@ def test_a_text_that_dictates_an_answer_gets_nothing_that_is_not_said(asked):
     ).json()
     assert body["data"]["diagnosen"] == ["Lepra"]  # it stands in the text: a human has to look
     assert body["removed_by_grounding"] == ["diagnosen: 1", "dringlichkeit: notfall"]
-
-
-def test_nothing_of_text_or_answer_is_logged(asked, caplog):
-    caplog.set_level(logging.DEBUG)
-    asked(LIAR)
-    asked(["Mustermann", "Mustermann"])
-    ours = [record for record in caplog.records if record.name.startswith("befund")]
-    assert ours
-    assert not [record for record in ours if "Mustermann" in record.getMessage() or "Ramipril" in record.getMessage()]
-
-
-def test_a_key_is_asked_for_first(settings, index, keys: Keys):
-    with running(settings, index, "", FakeModel()) as client:
-        assert client.post("/api/documents/extract", json={"text": ""}).status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.serving import free_port, wait_until
 QUERY = "Husten und Diabetes mellitus Typ 2"
 CANARY = "Kanarienvogel-Mustermann-4711"
 LETTER = {"text": "Sehr geehrte Kollegin, Husten.", "prompt": "Fasse zusammen."}
+EXTRACTED = {"document_type": "arztbrief", "text": f"Frau {CANARY}, Husten."}
 
 
 @pytest.fixture
@@ -132,10 +133,11 @@ def test_lengths_and_scripts(api, text, prompt, status):
     assert answer.status_code == status
 
 
-def test_without_a_model_drafts_are_503_and_streams_end_after_tier_1(make_settings, index, key):
+def test_without_a_model_drafts_and_letters_are_503_and_streams_end_after_tier_1(make_settings, index, key):
     with running(make_settings(), index, key) as client:
         assert client.get("/api/llm/health").json() == {"status": "not_configured", "model": None}
         assert client.post("/api/llm/generate", json=LETTER).status_code == 503
+        assert client.post("/api/documents/extract", json=EXTRACTED).status_code == 503
         assert layers(ask(client, QUERY)) == [1]
 
 
@@ -186,6 +188,7 @@ def test_nothing_of_a_request_is_logged(server, api, mode, caplog, monkeypatch):
         ("/api/deep-research", {"query": f"{CANARY} Husten"}),
         ("/api/llm/generate", {"text": CANARY, "prompt": CANARY}),
         ("/api/llm/generate", {"text": CANARY, "prompt": CANARY * 400}),
+        ("/api/documents/extract", EXTRACTED),
     ):
         try:
             answer = api.post(path, json=body, timeout=wait)

@@ -17,6 +17,7 @@ from bentos.keys.keys import KeyLimits, Keys
 from bentos.patience import HEADERS_S
 from clinical.search.native.library import LIBRARY, is_current
 from clinical.sse import Decoder
+from evals.load.servers import running as server_process
 from tests.bentos.conftest import CLOSED, ROOT
 from tests.malformed import FORMS, filled, send
 from tests.serving import answers, free_port, wait_until
@@ -42,21 +43,13 @@ def bentoml_serve(target: str, folder: Path, environment: dict[str, str]) -> Ite
     port = free_port()
     command = [sys.executable, "-m", "bentoml", "serve", target, "--port", str(port)]
     command += ["--timeout-graceful-shutdown", "3"]
-    with open(folder / "log", "wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
     base = f"http://127.0.0.1:{port}"
-    try:
-        ready = f"{base}/internal/readyz"
 
-        def all_ready() -> bool:  # every worker: each connection is new and goes to any of them
-            return all(answers(ready) for _ in range(20))
+    def all_ready() -> bool:  # every worker: each connection is new and goes to any of them
+        return all(answers(f"{base}/internal/readyz") for _ in range(20))
 
-        wait_until(lambda: all_ready() or process.poll() is not None, "bentoml serve did not become ready", 90)
-        assert process.poll() is None, (folder / "log").read_text()[-3000:]
+    with server_process(command, all_ready, environment=environment, folder=folder, log=folder / "log"):
         yield base
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 @pytest.fixture(scope="module")
