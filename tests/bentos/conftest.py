@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
@@ -19,9 +16,8 @@ from clinical.errors import BefundError
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from clinical.sse import Decoder
-from tests.conftest import stay_out
 from tests.openai_server import ModelServer, model_server
-from tests.serving import free_port, served, wait_until
+from tests.serving import served, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 UNLIMITED = KeyLimits(0, 0)
@@ -127,34 +123,3 @@ def ask(client: httpx2.Client, query: str, **more: object) -> list[Event]:
     answer = client.post("/api/deep-research", json={"query": query, **more})
     assert answer.status_code == 200, answer.text
     return list(Decoder().feed(answer.content))
-
-
-@contextmanager
-def nginx_before(folder: Path, ports: Mapping[int, Sequence[int]]) -> Iterator[str]:
-    """nginx with the configuration we ship, its upstreams' ports replaced by one or several others; its address."""
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if program is None:
-        stay_out("nginx is not installed (apt-get install nginx-light)")
-    port = free_port()
-    text = (ROOT / "bentos" / "proxy.conf").read_text("utf-8").replace("127.0.0.1:3000", f"127.0.0.1:{port}")
-    for shipped, others in ports.items():
-        line = f"server 127.0.0.1:{shipped} max_fails=0;"
-        assert line in text
-        text = text.replace(line, " ".join(line.replace(str(shipped), str(other)) for other in others))
-    (folder / "proxy.conf").write_text(text, "utf-8")
-    command = [program, "-p", str(folder), "-c", "proxy.conf", "-g", "daemon off;"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-
-    def there() -> bool:
-        try:
-            return httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False, verify=False).status_code == 404
-        except httpx2.TransportError:
-            return process.poll() is not None
-
-    try:
-        wait_until(there, "nginx did not start")
-        assert process.poll() is None, process.stderr.read().decode()
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)

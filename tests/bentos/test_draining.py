@@ -22,7 +22,8 @@ from bentos.keys.keys import KeyLimits, Keys
 from clinical.contract import PartialEvent, StatusEvent
 from clinical.sse import Decoder
 from evals.load.servers import listens
-from tests.bentos.conftest import ROOT, nginx_before
+from tests.bentos.conftest import ROOT
+from tests.nginx import in_front_of
 from tests.openai_server import model_server
 from tests.serving import answers, free_port, wait_until
 
@@ -176,7 +177,7 @@ def test_a_rolling_restart_of_two_servers_behind_nginx_loses_no_stream(tmp_path,
     def start(port: int, wait: bool) -> tuple[str, subprocess.Popen[bytes]]:
         return begin.enter_context(_serving(way, tmp_path, starter_artifact, wait, port=port, LLM="rules"))
 
-    with nginx_before(tmp_path, {3001: ports}) as base, begin:
+    with in_front_of("bentos", {3001: ports}, tmp_path) as base, begin:
         running = [start(port, wait=False) for port in ports]
         for server in running:
             _wait_until_ready(*server)

@@ -10,7 +10,8 @@ import httpx2
 import pytest
 
 from bentos.api.app import PARTS, contract_paths, create_app
-from tests.bentos.conftest import ask, nginx_before
+from tests.bentos.conftest import ask
+from tests.nginx import in_front_of
 from tests.serving import answers, served, wait_until
 
 LETTER = {"text": "Husten.", "prompt": "Fasse zusammen."}
@@ -36,7 +37,7 @@ def proxy(apart: dict[str, str], tmp_path: Path, key: str) -> Iterator[httpx2.Cl
     }
     headers = {"Authorization": f"Bearer {key}"}
     with (
-        nginx_before(tmp_path, ports) as base,
+        in_front_of("bentos", ports, tmp_path) as base,
         httpx2.Client(base_url=base, headers=headers, trust_env=False, timeout=20) as client,
     ):
         yield client

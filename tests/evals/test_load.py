@@ -4,7 +4,6 @@ import asyncio
 import importlib.util
 import json
 import os
-import shutil
 import sys
 import tempfile
 from functools import partial
@@ -21,8 +20,8 @@ from evals.load.moves import counted
 from evals.load.served import LoadEntry
 from evals.load.stand_in import connection
 from evals.load.worker import way_of
-from tests.conftest import stay_out
 from tests.fakes import tiny_catalog
+from tests.nginx import program
 from tests.webapp import postgres
 
 needs_locust = pytest.mark.skipif(importlib.util.find_spec("locust") is None, reason="locust is not installed")
@@ -220,8 +219,7 @@ def test_logs_are_kept_where_something_was_lost_and_nothing_else_is(tmp_path, mo
 @pytest.mark.timeout(1_200)
 def test_no_post_is_answered_wrongly_while_each_of_four_servers_is_killed(starter_artifact, capsys):
     """The number of lost GETs is the measurement's; ten rounds of it stand in docs/measured.md."""
-    if not (shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")):
-        stay_out("nginx is not installed (apt-get install nginx-light)")
+    program()
     main(["killed", "--catalog", str(starter_artifact), "--rounds", "1", "--json"])
     found = rows_of(capsys)
     assert [of for (measure, of), value in found.items() if measure == "answered_wrongly" and value] == []

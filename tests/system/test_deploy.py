@@ -22,8 +22,8 @@ from bentos.api import contract_paths
 from bentos.gpu_host import read
 from clinical.settings import Settings
 from tests.conftest import ROOT
+from tests.nginx import program
 from tests.test_architecture import PROJECT, _canonical, _pins
-from tests.webapp.nginx import program
 from webapp.config import load_settings
 
 DEPLOY = ROOT / "deploy"

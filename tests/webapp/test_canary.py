@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from tests.malformed import FORMS, WELL, filled, send
+from tests.nginx import in_front_of
 from tests.serving import free_port
-from tests.webapp import nginx
 from tests.webapp.conftest import SECRET
 from tests.webapp.sso import live
 
@@ -26,8 +26,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
     ports = [free_port(), free_port()]
     url = f"sqlite:///{folder / 'webapp.sqlite3'}"
     with (
-        live.webapp(ports[0], url, folder, BEFUND_SECRET_KEY=SECRET, BEFUND_LOG_FORMAT="json") as base,
-        nginx.in_front_of(base, ports[1], front),
+        live.webapp(ports[0], url, folder, BEFUND_SECRET_KEY=SECRET, BEFUND_LOG_FORMAT="json"),
+        in_front_of("webapp", {5000: ports[:1]}, front, ports[1]),
     ):
         yield ports, [folder / "webapp.log", front / "nginx.log"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.nginx import program
 from tests.serving import free_port, wait_until
-from tests.webapp.nginx import program
 
 ROOT = Path(__file__).resolve().parents[2]
 BURST = 3

@@ -14,9 +14,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.nginx import in_front_of
 from tests.serving import connect as connect_to
 from tests.serving import free_port
-from tests.webapp import nginx
 from tests.webapp.conftest import SECRET, add_organization, add_user, login
 from tests.webapp.sso import live
 
@@ -40,7 +40,7 @@ def web(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iter
 @pytest.fixture(scope="module")
 def behind(web: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The same behind the shipped nginx configuration."""
-    with nginx.in_front_of(web, free_port(), tmp_path_factory.mktemp("nginx")) as base:
+    with in_front_of("webapp", {5000: [int(web.rpartition(":")[2])]}, tmp_path_factory.mktemp("nginx")) as base:
         yield base
 
 

@@ -15,8 +15,8 @@ import httpx2
 import pytest
 from gunicorn.config import Config
 
+from tests.nginx import in_front_of
 from tests.serving import answers, free_port, wait_until
-from tests.webapp import nginx
 from tests.webapp.sso.live import CALLBACK
 from webapp.gunicorn_parts import WholeResponse
 
@@ -83,8 +83,7 @@ def _pair(folder: Path) -> Iterator[Pair]:
     try:
         for port in pair.ports:
             pair.start(port)
-        addresses = [f"127.0.0.1:{port}" for port in pair.ports]
-        with nginx.in_front_of(addresses[0], free_port(), folder / "nginx", *addresses[1:]) as pair.base:
+        with in_front_of("webapp", {5000: pair.ports}, folder / "nginx") as pair.base:
             yield pair
     finally:
         pair.end()
