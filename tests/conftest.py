@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.serving import free_port, wait_until
+from evals.load.servers import listens, running
+from tests.serving import free_port
 
 if TYPE_CHECKING:
     from catalog_build.official.source import Source
@@ -133,23 +133,8 @@ def redis_server() -> Iterator[str]:
         stay_out("Redis is not installed (apt-get install redis-server)")
     port = free_port()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--daemonize", "no"]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd="/")
-    try:
-        import redis
-
-        client = redis.Redis(port=port)
-
-        def ready() -> bool:
-            try:
-                return bool(client.ping())
-            except redis.ConnectionError:
-                return False
-
-        wait_until(ready, "redis-server did not start")
+    with running(command, lambda: listens(port), folder=Path("/")):
         yield f"redis://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,8 +20,9 @@ from matplotlib.figure import Figure
 from evals.lab import Lab
 from evals.lab import run as notebooks
 from evals.lab.pages import Sizes, declared_sizes, read_records
+from evals.load.servers import running
 from evals.report import plots
-from tests.serving import free_port, wait_until
+from tests.serving import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -271,17 +271,11 @@ def test_the_lab_answers_on_this_machine_only_and_wants_its_token(tmp_path):
     command = [Path(sys.executable).with_name("jupyter"), "lab", "--no-browser", f"--ServerApp.port={port}"]
     command += ["--ServerApp.port_retries=0", "--allow-root", "--config=notebooks/jupyter_lab_config.py"]
     environment = {**os.environ, "JUPYTER_TOKEN": "a-token", "JUPYTER_RUNTIME_DIR": str(tmp_path)}
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        wait_until(lambda: _status(f"{url}/api") == 200, "JupyterLab did not start")
+    url = f"http://127.0.0.1:{port}"
+    with running(command, lambda: _status(f"{url}/api") == 200, environment=environment, log=tmp_path / "log"):
         assert _status(f"{url}/api/contents/notebooks") == 403
         listed = httpx2.get(f"{url}/api/contents/notebooks", headers={"Authorization": "token a-token"}).json()
         assert "00_start.ipynb" in {entry["name"] for entry in listed["content"]}
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(20)
 
 
 def _status(url):

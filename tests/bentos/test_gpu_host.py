@@ -24,6 +24,7 @@ from bentos.gpu_host import Backoff, Child, WrongSetting, command, environment, 
 from bentos.gpu_host.door import OnlyV1
 from bentos.gpu_host.extra_flags import ALLOWED, OBJECTS, SWITCHES, VALUES
 from bentos.gpu_host.host_settings import SETTINGS_OF_THEIR_OWN
+from evals.load.servers import running
 from tests.bentos.conftest import ROOT
 from tests.serving import free_port, wait_until
 
@@ -107,13 +108,9 @@ def _served(target: str, folder: Path, *words: str, **settings: object) -> Itera
     environment = {**os.environ, **given, "PATH": f"{folder}:{os.environ['PATH']}"}
     environment["BENTOML_HOME"] = str(folder / "bentoml")
     place = ROOT if target == SOURCE else folder
-    with open(folder / "log", "wb") as log:
-        process = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        yield Served(process, f"http://127.0.0.1:{control}", folder / "log")
-    finally:
-        process.terminate()
-        process.wait(30)
+    log = folder / "log"
+    with running(command, lambda: True, environment=environment, folder=place, log=log) as process:
+        yield Served(process, f"http://127.0.0.1:{control}", log)
 
 
 def test_the_control_port_says_starting_during_the_load_and_a_dead_child_comes_back(built, folder):

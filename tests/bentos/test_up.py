@@ -17,6 +17,7 @@ from bentos.keys.keys import Keys
 from bentos.up import addresses_of, demo_key
 from clinical.settings import Settings, address
 from clinical.sse import Decoder
+from evals.load.servers import running
 from tests.bentos.conftest import ROOT
 from tests.serving import answers, free_port, interruptible, wait_until
 
@@ -135,17 +136,14 @@ def beside(tmp_path_factory, starter_artifact):
         "BEFUND_SECRET_KEY": "by-hand-by-hand-by-hand-by-hand-by-hand",
         "WEB_CONCURRENCY": "1",
     }
-    with open(folder / "log", "wb") as log:
-        command = [sys.executable, "-m", "bentos", "up"]
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        page = f"http://127.0.0.1:{web}/accounts/login/"
-        wait_until(lambda: (answers(page) and "Befund is up." in _said(folder)) or process.poll() is not None, "", 120)
-        assert process.poll() is None, _said(folder)
+    page = f"http://127.0.0.1:{web}/accounts/login/"
+
+    def is_up() -> bool:
+        return answers(page) and "Befund is up." in _said(folder)
+
+    command = [sys.executable, "-m", "bentos", "up"]
+    with running(command, is_up, environment=environment, folder=folder, log=folder / "log"):
         yield folder
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 @pytest.mark.parametrize("command", SECOND_TERMINAL, ids=lambda command: " ".join(command))

@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,8 +10,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from evals.load.servers import listens, running
 from tests.nginx import program
-from tests.serving import free_port, wait_until
+from tests.serving import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BURST = 3
@@ -33,14 +33,8 @@ def nginx(file: str, folder: Path) -> Iterator[str]:
     )
     (folder / "proxy.conf").write_text(text, "utf-8")
     command = [program(), "-p", str(folder), "-c", "proxy.conf", "-g", "daemon off; error_log stderr crit;"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: (folder / "nginx.pid").exists() or process.poll() is not None, "nginx did not start")
-        assert process.poll() is None
+    with running(command, lambda: listens(port)):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 @pytest.mark.parametrize(
