@@ -48,11 +48,13 @@ def most_probable(hits: Sequence[Hit], limit: int) -> list[Hit]:
 def with_written_codes(
     text: str, found: Sequence[Candidate], catalog: Catalog, reading: Reading | None = None
 ) -> list[Hit]:
-    """Insert the codes spelled out in a text before the first less probable hit of `found`. `reading`: of the text,
-    where it has been read."""
+    """Insert the codes spelled out in a text before the first less probable hit of `found`, but for those of which it
+    holds a more specific one ("Parkinson (G20)"). `reading`: of the text, where it has been read."""
     hits = [Hit(one.code, one.probability, one.confidence, one.start, one.end, one.claim) for one in found]
     known = {hit.code for hit in hits}
-    spelled = [position for position in written_codes(text, catalog) if position[0] not in known]
+    spelled = [
+        position for position in written_codes(text, catalog) if not any(code.startswith(position[0]) for code in known)
+    ]
     reading = reading or Reading.of(text) if spelled else None
     written = [
         Hit(code, WRITTEN_PROBABILITY, "medium", start, end, claim)

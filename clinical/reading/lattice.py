@@ -91,6 +91,8 @@ _GRADE: Final = re.compile(
     re.I,
 )
 """A grade or stage behind a name, a side before it perhaps; a number is none."""
+_CERTAINTIES: Final = frozenset(f"({form})" for letter in "AVZ" for form in (letter, f"{letter}$"))
+"""Triggers that are a letter behind a diagnosis ("KHK V"), as the table of triggers writes them."""
 _LITTLE: Final = re.compile(r"(?<![^\W\d_])(?!(?:[A-ZÄÖÜ]{3,4}|nie|nein|ja)$)[^\W\d_]{1,4}$")
 """A word so short before a full stop is more often cut off than the end of a sentence ("Stad. II", "Dig. II"); an
 acronym is not ("KHK. Gallensteine")."""
@@ -198,7 +200,7 @@ class WordFacts:
     """Facts on each word of a text (w,): itself in lower case, the number of its clause, whether a mark divides it from
     the word before it, whether it may join two mentions, whether it leads to one ("Verdacht"), the trigger that governs
     it (`Reading.tellings`), which word ends the grade or stage that follows it, and of which number of several pieces
-    it is one (-1: none; DAY: a day, that is no part of any mention)."""
+    it is one (-1: none; DAY: a day, that is no part of any mention), whether it is the letter of a certainty."""
 
     bare: Sequence[str]
     clause: Sequence[int]
@@ -208,6 +210,7 @@ class WordFacts:
     told: Sequence[int | None]
     graded: Sequence[int]
     number: Sequence[int]
+    letter: Sequence[bool]
 
     @classmethod
     def of(cls, reading: Reading, places: NDArray[np.int64]) -> WordFacts:
@@ -220,7 +223,7 @@ class WordFacts:
         ends = sorted([*whole, *(arrow.end() for arrow in _ARROW.finditer(text))])
         bare = [text[start:end].casefold() for start, end in rows]
         parted = [_PARTED.search(text, one[1], other[0]) is not None for one, other in pairwise(rows)]
-        leading = _leading(reading)
+        leading, letters = _leading(reading), _letters(reading)
         return cls(
             bare,
             np.searchsorted(ends, places[:, 0], side="right").tolist(),
@@ -230,6 +233,7 @@ class WordFacts:
             reading.tellings([start for start, _ in rows]),
             _graded(text, rows),
             _numbers(text, places),
+            [start in letters for start, _ in rows],
         )
 
     def within(self, first: int, last: int) -> Iterator[tuple[int, int, float]]:
@@ -255,7 +259,7 @@ class WordFacts:
         bare, number = self.bare, self.number
         while self._goes_on(last):
             last += 1
-        while first <= last and (bare[last] in _NO_END or number[last] == DAY):
+        while first <= last and (bare[last] in _NO_END or number[last] == DAY or self.letter[last]):
             last -= 1
         while first <= last and (bare[first] in _NO_BEGINNING or number[first] == DAY or self._goes_on(first - 1)):
             first += 1
@@ -319,6 +323,11 @@ def _leading(reading: Reading) -> set[int]:
         one for one in reading.triggers if one.row.direction in ("before", "both", "around") and one.row.scope != "word"
     )
     return {reading.start[at] for one in before for at in one.cue_tokens}
+
+
+def _letters(reading: Reading) -> set[int]:
+    """Where the letters of certainties stand ("KHK V, Reflux A")."""
+    return {reading.start[at] for one in reading.signs if one.row.trigger in _CERTAINTIES for at in one.cue_tokens}
 
 
 def _behind(leading: Sequence[bool], first: int, last: int) -> int:

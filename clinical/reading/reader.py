@@ -49,6 +49,8 @@ BEFORE, BEHIND = 60, 25
 """Characters before and behind a span within which it is looked for."""
 _LABEL: Final = re.compile(rf"\w+(?: (?:{'|'.join(sorted(SIDES))})\b\.?)?:", re.IGNORECASE)
 """A part of the body, its side perhaps, and the colon behind it."""
+_OF_CODES: Final = re.compile(r"\bICD(?=[- ]?(?:10|11|GM|Kode|Code)|\s*:\s*[A-Z]\d\d)")
+"""The name of the classification above its codes; elsewhere an ICD is a defibrillator."""
 _STOP: Final = re.compile(r"[.;]\s")
 """The end of what a label is of."""
 _STAGES: Final = frozenset(folded_words(" ".join(sorted(STAGE_WORDS))))
@@ -128,7 +130,8 @@ class MentionReader:
         ranked += _apart(others, ranked)[:LISTED_SPANS]
         titled = self._titled(reading)
         ranked = [one for one in ranked if not any(_is_of(one, title) for title in titled)] + titled
-        ranked = [one for one in ranked if not _is_code(one.part, reading)]
+        named = {match.start() for match in _OF_CODES.finditer(reading.text)}
+        ranked = [one for one in ranked if not (_is_code(one.part, reading) or one.part.start in named)]
         return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
 
     def _titled(self, reading: Reading) -> list[CandidateSpan]:

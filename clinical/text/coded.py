@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-_CODE: Final = (
+_WRITTEN: Final = re.compile(
     r"(?<![\w./-])(?P<code>[A-Z]\d{2}(?:\.(?:\d{1,2}|-))?)[+*!#†]?(?![/]|[.,]\d|-\w)"
-    r"(?:[)\]]?[ \t]?,?[ \t]?[(\[]?(?:(?P<sure>[GVZA])(?:[ \t,]?[RLB])?|[RLB](?:[ \t,]?(?P<surely>[GVZA]))?)[)\]]?"
+    r"(?:[)\]]?[ \t]?[,|]?[ \t]?[(\[]?"
+    r"(?:(?P<sure>[GVZA])(?:[ \t,]?[RLB])?|[RLB](?:[ \t,]?(?P<surely>[GVZA]))?)[)\]]?(?: ?\|)?"
     r"(?![\w-]|\.[ \t]?[a-zäöüß])|(?!\w))"
 )
-_WRITTEN: Final = re.compile(_CODE)
 _BORDER: Final = re.compile(r"[\n;|,]|\.\s")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 

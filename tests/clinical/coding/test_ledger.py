@@ -283,6 +283,9 @@ def test_a_general_name_beside_the_specific_one_says_so(index: SearchIndex):
         ("E11.90G; I10.90 G R; K29.7 A", {"E11.90": "G", "I10.90": "G"}),
         ("Dauerdiagnosen: F32.9 Z, M54.5 GL", {"F32.9": "Z", "M54.5": "G"}),
         ("Kopfumfang P50, Hypertonie", {"I10.90": "G"}),
+        ("Diagnosen (ICD-10)\nI10.90 | G | Hypertonie\nE03.9 | A | Hypothyreose", {"I10.90": "G"}),
+        ("Dauerdiagnosen: Hypertonie G, KHK V, Hypothyreose A", {"I10.90": "G", "I25.19": "V"}),
+        ("COPD (J44.-), Hypertonie", {"J44.99": "G", "I10.90": "G"}),
     ],
 )
 def test_a_diagnosis_with_its_code_is_as_sure_as_its_letter_says(index: SearchIndex, text: str, shown: dict[str, str]):
