@@ -250,14 +250,14 @@ class Reading(SourceText):
             first, last = zip(*(places[number] for number in asked), strict=True)
             for number, own in zip(asked, self._tagged.all_shares(first, last, labels).tolist(), strict=True):
                 found[number] = judged(found[number], own)
-        return [self._marked(claim, *span) for claim, span in zip(found, spans, strict=True)] if self.coded else found
+        return [self.by_letter(claim, *span) for claim, span in zip(found, spans, strict=True)] if self.coded else found
 
     @cached_property
     def coded(self) -> list[CodedDiagnosis]:
         """The diagnoses that the text writes with their codes."""
         return coded_diagnoses(self.text)
 
-    def _marked(self, claim: Claim, start: int, end: int) -> Claim:
+    def by_letter(self, claim: Claim, start: int, end: int) -> Claim:
         """The claim of a span that belongs to a diagnosis with a code, by the letter of its certainty where it has one;
         whose it is the text says all the same."""
         one = coded_at(self.coded, start, end)

@@ -99,15 +99,16 @@ acronym is not ("KHK. Gallensteine")."""
 
 
 class CandidateSpan(NamedTuple):
-    """A candidate: the part of the text, how many of its words carry meaning, how probably it is a mention, the part of
-    the body that is named beside it, where it names none, and where the words end by which its claim is judged, where
-    these are not all: what an official title denies is its name."""
+    """A candidate: the part of the text, how many of its words carry meaning, how probably it is a mention, and the
+    part of the body that is named beside it, where it names none. Of an official title, where the words end by which
+    its claim is judged, for what a title denies is its name, and the number of its code."""
 
     part: Part
     content: int
     chance: float
     site: str = ""
     judged_to: int | None = None
+    titled: int | None = None
 
     @property
     def judged(self) -> tuple[int, int]:

@@ -101,6 +101,11 @@ class MentionReader:
         if not found:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [span.judged for span in found])
+        if reading.coded:
+            claims = [
+                reading.by_letter(claim, span.part.start, span.part.end)
+                for claim, span in zip(claims, found, strict=True)
+            ]
         assertions = _settled(found, [claim.assertion for claim in claims], reading)
         if not has_more_content(text, reading.written, ACROSS):
             found.append(whole._replace(chance=0.0))
@@ -138,10 +143,10 @@ class MentionReader:
         """A span for each official title of a code in the text."""
         text, seen = reading.text, reading.seen
         found = []
-        for first, last in self._code_titles.places(seen.words):
+        for first, last, code in self._code_titles.places(seen.words):
             start, end = int(seen.places[first, 0]), int(seen.places[last, 1])
             part = Part(text[start:end], start, end)
-            found.append(CandidateSpan(part, last - first + 1, 1.0, judged_to=int(seen.places[first, 1])))
+            found.append(CandidateSpan(part, last - first + 1, 1.0, "", int(seen.places[first, 1]), code))
         return found
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
@@ -154,6 +159,7 @@ class MentionReader:
             return [whole], hits.at(hits.part == whole)
         hits = self._stage.applied(draft, hits)
         hits = hits.weighed(self._named(draft, hits))
+        hits = _of_titles(draft, hits)
         best = np.zeros(len(draft.spans), dtype=np.float32)
         np.maximum.at(best, hits.part, hits.probability)
         gains = [
@@ -212,6 +218,22 @@ class MentionReader:
             return None
         same = [word.text for word in draft.reading.written] == self._wordings.folded(int(hits.wording[first[0]]))
         return number if same else None
+
+
+def _of_titles(draft: TextSpans, hits: Hits) -> Hits:
+    """The hits, of each official title that of its code alone, as probable as its best: search may find the words of
+    another title as like ("nicht als entgleist bezeichnet", "als entgleist bezeichnet")."""
+    titles = [(number, span.titled) for number, span in enumerate(draft.spans) if span.titled is not None]
+    if not titles:
+        return hits
+    chance, left = hits.probability.copy(), np.ones(len(hits.part), dtype=bool)
+    for number, code in titles:
+        own = hits.part == number
+        its = own & (hits.code == code)
+        if its.any():
+            chance[its] = chance[own].max()
+            left &= ~own | its
+    return hits._replace(probability=chance).at(left)
 
 
 def _whole(text: str) -> CandidateSpan:

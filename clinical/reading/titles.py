@@ -48,24 +48,25 @@ class CodeTitles:
         terminal = np.array([catalog.codes[code].terminal for code in wordings.codes.tolist()])
         rows, starts = wordings.tables.title[terminal], wordings.tables.word_start
         spelled, size = wordings.tables.word.tobytes(), wordings.tables.word.itemsize
-        self._size, self._known = size, set[bytes]()
+        self._size, self._known = size, dict[bytes, int]()
         lengths = defaultdict[bytes, set[int]](set)
-        for start, end in zip((starts[rows] * size).tolist(), (starts[rows + 1] * size).tolist(), strict=True):
+        begins, ends = (starts[rows] * size).tolist(), (starts[rows + 1] * size).tolist()
+        for code, start, end in zip(wordings.codes[terminal].tolist(), begins, ends, strict=True):
             if end - start >= BEGINNING * size:
-                self._known.add(spelled[start:end])
+                self._known.setdefault(spelled[start:end], code)
                 lengths[spelled[start : start + BEGINNING * size]].add(end - start)
         self._lengths = {beginning: sorted(own, reverse=True) for beginning, own in lengths.items()}
 
-    def places(self, folded: Sequence[str]) -> list[tuple[int, int]]:
-        """First and last word of each title among the folded words of a text, the longest where several begin; none
-        overlaps another."""
-        known, size, found, at = self._vocabulary, self._size, list[tuple[int, int]](), 0
+    def places(self, folded: Sequence[str]) -> list[tuple[int, int, int]]:
+        """First and last word of each title among the folded words of a text, and the number of its code; the longest
+        where several begin, and none overlaps another."""
+        known, size, found, at = self._vocabulary, self._size, list[tuple[int, int, int]](), 0
         spelled = np.array([known.get(word, -1) for word in folded], dtype=f"int{8 * size}").tobytes()
         while at <= len(spelled) - BEGINNING * size:
             lengths = self._lengths.get(spelled[at : at + BEGINNING * size], ())
             length = next((one for one in lengths if _piece(spelled, at, one) in self._known), 0)
             if length:
-                found.append((at // size, (at + length) // size - 1))
+                found.append((at // size, (at + length) // size - 1, self._known[spelled[at : at + length]]))
             at += length or size
         return found
 

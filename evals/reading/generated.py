@@ -5,6 +5,7 @@ The grammar is that of training, the seed is not; texts that people wrote are re
 
 from __future__ import annotations
 
+import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -39,6 +40,40 @@ def found_in(index: SearchIndex, texts: Sequence[Text]) -> dict[str, Counter[str
                 if near is not None:
                     counts[name] += Counter(claims=1, claims_right=near.claim == said.claim)
     return counts
+
+
+# --- diagnoses as systems print them ---------------------------------------------------------------------------------
+
+PRINTED: Final = {
+    "titles in lines": ("Diagnosen:\n- {}", "\n- ", "{title}"),
+    "titles in a sentence": ("Aufnahme wegen {}.", "; ", "{title}"),
+    "code before the title": ("Dauerdiagnosen\n{}", "\n", "{code} {letter} {title}"),
+    "code behind the title": ("Diagnosen: {}", "; ", "{title} ({code} {letter})"),
+}
+"""By class of text: the text, what parts its diagnoses, and one of them."""
+TOGETHER: Final = 4
+DISEASES: Final = "19"
+"""The last chapter of diseases and injuries."""
+LETTERS: Final = "GGGVVA"
+CLAIMED: Final = {"G": "present", "V": "suspected", "A": "excluded"}
+"""Certainties of German outpatient coding."""
+
+
+def printed_diagnoses(index: SearchIndex, texts: int, seed: int) -> list[dict[str, Any]]:
+    """So many inputs (`evals.reading.inputs`) of each class: official titles of diseases that are spoken of often."""
+    chance, found = random.Random(seed), list[dict[str, Any]]()  # noqa: S311 - a sample, no secret
+    codes = [code for code in index.catalog if code.terminal and code.everyday and code.chapter <= DISEASES]
+    for kind, (text, between, one) in PRINTED.items():
+        for _ in range(texts):
+            letters = LETTERS if "{letter}" in one else "G"
+            said = [(code, chance.choice(letters)) for code in chance.sample(codes, TOGETHER)]
+            lines = [one.format(title=code.title, code=code.code, letter=letter) for code, letter in said]
+            row: dict[str, Any] = {"class": kind, "text": text.format(between.join(lines)), "codes": [], "absent": []}
+            for code, letter in said:
+                one_said = {"codes": [code.code], "text": code.title, "claim": CLAIMED[letter]}
+                row["absent" if letter == "A" else "codes"].append(one_said)
+            found.append(row)
+    return found
 
 
 # --- the worth of labels ---------------------------------------------------------------------------------------------
