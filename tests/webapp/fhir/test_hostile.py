@@ -291,8 +291,7 @@ def read(body: bytes, kind: str) -> str:
         elif kind == "Bundle":
             transaction.Transaction(resource)
         else:
-            data = given.taken_data(resource)
-            orjson.dumps(given.document(given.checked(resource, kind), inline=data is not None).details)
+            orjson.dumps(given.posted_document(resource)[0].details)
     except FhirError as error:
         return str(error.status)
     return "taken"
