@@ -172,6 +172,11 @@ TOKENS: dict[str, Callable[[Stage], str]] = {
     "two, one of them good": lambda s: f"{s.theirs.token}, {s.mine.token}",
     "in quotes": lambda s: f'"{s.mine.token}"',
     "an id with another's secret": lambda s: "_".join((*s.mine.token.split("_")[:2], s.theirs.token.split("_", 2)[2])),
+    "a program's secret less one character": lambda s: s.secret[:-1],
+    "a program's id with another's secret": lambda s: "_".join(
+        (*s.secret.split("_")[:2], s.program_secret.split("_", 2)[2])
+    ),
+    "an id of no program": lambda s: "bfs_s000000000000_" + s.secret.split("_", 2)[2],
     "a program's secret as a person's": lambda s: s.secret.replace("bfs_", "bfa_"),
     "a person's token as a program's": lambda s: s.mine.token.replace("bfa_", "bfs_"),
     "the id alone": lambda s: "_".join(s.mine.token.split("_")[:2]) + "_",
@@ -196,7 +201,9 @@ TOKENS: dict[str, Callable[[Stage], str]] = {
 def test_a_token_that_is_not_exactly_one_opens_nothing(stage: Stage, case: str) -> None:
     token = TOKENS[case](stage)
     for path in ("DocumentReference", "Binary/{document}", "Patient/{patient}"):
-        refused(stage.get(f"/{{mine}}/fhir/r4/{path}", token))
+        answer = stage.get(f"/{{mine}}/fhir/r4/{path}", token)
+        refused(answer)
+        assert answer.status_code == (403 if case == "a note of another organization's program" else 401)
 
 
 ELSEWHERE: dict[str, Callable[[Stage], dict[str, Any]]] = {
