@@ -3,20 +3,17 @@
 import re
 import time
 import uuid
-from datetime import timedelta
 from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import event, select, update
+from sqlalchemy import event, select
 
 from tests.webapp.conftest import ONE_DATABASE, add_organization
-from tests.webapp.fhir.conftest import Caller, make_place, resources_of
+from tests.webapp.fhir.conftest import make_place, resources_of
 from webapp.extensions import db as database
-from webapp.fhir import tokens
 from webapp.fhir.models import AccessLog, AccessToken, Status
-from webapp.models import Membership, User, utcnow
 
 RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ROUTES = [
@@ -83,30 +80,6 @@ def test_the_scheme_is_read_in_any_case(place, browser):
     for scheme in ("bearer", "BEARER", "Bearer"):
         headers = {"Authorization": f"{scheme} {place.token}"}
         assert browser.get(f"{place.path}/DocumentReference", headers=headers).status_code == 200
-
-
-def test_what_ends_a_token_ends_it_at_once(place, app):
-    def status():
-        return Caller(place).get("DocumentReference").status_code
-
-    def change(statement):
-        with app.app_context(), database.write() as session:
-            session.execute(statement)
-
-    assert status() == 200
-    change(update(User).values(active=False))
-    assert status() == 401
-    change(update(User).values(active=True))
-    change(update(AccessToken).values(expires_at=int((utcnow() - timedelta(seconds=1)).timestamp() * 1e6)))
-    assert status() == 401
-    change(update(AccessToken).values(expires_at=2**52))
-    assert status() == 200
-    with app.app_context(), database.write() as session:
-        session.delete(session.scalars(select(Membership)).one())
-    assert status() == 403
-    with app.app_context(), database.write() as session:
-        assert tokens.revoke(session, place.user, place.token.split("_")[1])
-    assert status() == 401
 
 
 def test_only_a_hash_of_the_secret_is_stored(place, app):
