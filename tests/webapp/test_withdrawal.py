@@ -116,10 +116,8 @@ def test_the_last_operator_stays(app: Flask, db: Outside, operator: FlaskClient)
         assert submit(operator, "/operator/members/", to, **fields).status_code == 302
         assert "letzte Betreiber" in operator.get("/operator/members/").get_data(as_text=True)
     assert db.session.scalars(select(Membership.role).where(Membership.user_id == me.id)).one() is Role.OPERATOR
-    run = app.test_cli_runner().invoke
-    refused = run(args=["orgs", "members", "remove", str(organization.id), "betrieb@example.org"])
-    assert refused.exit_code == 1
-    assert "last operator" in refused.output
+    refused = command(app, "orgs", "members", "remove", organization.id, "betrieb@example.org", fails=True)
+    assert "last operator" in refused
 
 
 def test_the_page_is_for_operators_alone(app: Flask, db: Outside, place: Place) -> None:
@@ -171,11 +169,10 @@ def test_uploads_marks_and_tokens_leave_a_trace(app: Flask, db: Outside, place: 
 
 
 def test_commands_leave_a_trace_too(app: Flask, db: Outside, place: Place) -> None:
-    run = app.test_cli_runner().invoke
     document = place.add_document()
-    run(args=["documents", "mark-in-error", str(document)])
-    run(args=["tokens", "create", "--user", "erika@example.org"])
-    run(args=["orgs", "add", "Neue Praxis"])
-    run(args=["orgs", "members", "add", str(place.organization), "erika@example.org", "--role", "operator"])
+    command(app, "documents", "mark-in-error", document)
+    command(app, "tokens", "create", "--user", "erika@example.org")
+    command(app, "orgs", "add", "Neue Praxis")
+    command(app, "orgs", "members", "add", place.organization, "erika@example.org", "--role", "operator")
     assert events(db, "document")[-1] == ("marked", "", str(document))
     assert [event for event, _, _ in events(db)][-3:] == ["token_created", "organization_added", "member_changed"]

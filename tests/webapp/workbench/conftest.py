@@ -23,7 +23,7 @@ from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.serving import free_port, served, wait_until
 from tests.webapp.browser import FLAGS, SECRET, Visitor
-from tests.webapp.conftest import make_app, new_session
+from tests.webapp.conftest import command, make_app, new_session
 from tests.webapp.sso import live
 from webapp.extensions import db as database
 from webapp.models import User
@@ -235,7 +235,7 @@ def bench_of_the_run(
     url, port = f"sqlite:///{folder / 'webapp.sqlite3'}", free_port()
     with text_api(index, folder) as (api, key, behind):
         app = make_app(url, folder, web_port=port)
-        assert app.test_cli_runner().invoke(args=["demo"]).exit_code == 0
+        command(app, "demo")
         given = {
             "BEFUND_WORKBENCH_API_URL": api,
             "BEFUND_WORKBENCH_API_KEY": key,
