@@ -3,7 +3,6 @@
 import io
 import uuid
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
@@ -11,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from tests.webapp.conftest import Outside, add_organization, add_user, command, login, submit
-from tests.webapp.fhir.conftest import Caller, Place, place, resources_of
+from tests.webapp.fhir.conftest import Caller, Place, place
 from webapp.fhir.models import AccessToken
 from webapp.models import AuditEvent, Membership, Organization, Role, User, utcnow
 
@@ -21,13 +20,6 @@ __all__ = ["place"]  # a fixture
 def events(db: Outside, kind: str = "change") -> list[tuple[str, str, str]]:
     rows = db.session.scalars(select(AuditEvent).where(AuditEvent.kind == kind).order_by(AuditEvent.id))
     return [(row.event, row.actor, row.detail) for row in rows]
-
-
-def presigned(place: Place) -> str:
-    place.add_document(b"Befund")
-    (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
-    parts = urlsplit(resource["content"][0]["attachment"]["url"])
-    return f"{parts.path}?{parts.query}"
 
 
 def revoke(place: Place, app: Flask, db: Outside) -> None:
@@ -61,7 +53,8 @@ ENDS = [(revoke, 401), (expire, 401), (remove, 403), (deactivate, 401), (switch_
 def test_a_link_dies_with_the_token_the_membership_and_the_account_that_made_it(
     app: Flask, db: Outside, place: Place, end: Callable[[Place, Flask, Outside], None], status: int
 ) -> None:
-    link, browser = presigned(place), app.test_client()
+    place.add_document(b"Befund")
+    link, browser = Caller(place).link(), app.test_client()
     assert browser.get(link).data == b"Befund"
     assert Caller(place).get("DocumentReference").status_code == 200
     end(place, app, db)

@@ -170,6 +170,11 @@ class Caller:
     def all(self, path: str) -> list[dict[str, Any]]:
         return [resource for bundle in self.pages(path) for resource in resources_of(bundle)]
 
+    def link(self, path: str = "DocumentReference") -> str:
+        """The presigned address of the file of the first document there, without its host."""
+        url: str = resources_of(self.bundle(path))[0]["content"][0]["attachment"]["url"]
+        return url.removeprefix("http://localhost")
+
     def ids(self, path: str) -> list[str]:
         return [resource["id"] for resource in self.all(path)]
 

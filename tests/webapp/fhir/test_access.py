@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event, select
 
 from tests.webapp.conftest import ONE_DATABASE, add_organization
-from tests.webapp.fhir.conftest import make_place, resources_of
+from tests.webapp.fhir.conftest import make_place
 from webapp.extensions import db as database
 from webapp.fhir.models import AccessLog, AccessToken, Status
 
@@ -38,10 +38,6 @@ NAMES = [
     *("date", "patient", "status", "contenttype", "_count", "_offset", "_cursor", "_type", "start", "end"),
     *("identifier", "_elements", "_summary", "_format"),
 ]
-
-
-def url_of(caller, path="DocumentReference"):
-    return resources_of(caller.bundle(path))[0]["content"][0]["attachment"]["url"].removeprefix("http://localhost")
 
 
 def test_without_a_valid_token_every_route_answers_401(place, browser):
@@ -91,7 +87,7 @@ def test_only_a_hash_of_the_secret_is_stored(place, app):
 
 def test_a_presigned_url_hands_out_the_file_and_only_the_file(place, caller, browser):
     document = place.add_document(b"Inhalt", title="Bericht.txt")
-    url = url_of(caller)
+    url = caller.link()
     response = browser.get(url)
     assert response.status_code == 200
     assert response.data == b"Inhalt"
@@ -113,7 +109,7 @@ def test_a_presigned_url_hands_out_the_file_and_only_the_file(place, caller, bro
 
 def test_a_presigned_url_lasts_one_hour(place, caller, browser):
     place.add_document()
-    expires = int(re.search(r"expires=(\d+)", url_of(caller))[1])
+    expires = int(re.search(r"expires=(\d+)", caller.link())[1])
     assert 3595 <= expires - time.time() <= 3600
 
 
@@ -130,7 +126,7 @@ def test_every_reading_of_a_document_is_logged(place, caller, browser, app):
     document = place.add_document()
     caller.get(f"DocumentReference/{document}")
     caller.get(f"Binary/{document}")
-    browser.get(url_of(caller), environ_overrides={"REMOTE_ADDR": "203.0.113.77"})
+    browser.get(caller.link(), environ_overrides={"REMOTE_ADDR": "203.0.113.77"})
     caller.get(f"Binary/{uuid.uuid4()}")
     with app.app_context():
         rows = database.session.scalars(select(AccessLog).order_by(AccessLog.id)).all()

@@ -22,8 +22,8 @@ from clinical.contract import Arztbrief, Evidence, ExtractResponse, FieldState, 
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.serving import free_port, served, wait_until
-from tests.webapp.browser import FLAGS, SECRET, Visitor
-from tests.webapp.conftest import command, make_app, new_session
+from tests.webapp.browser import FLAGS, Visitor
+from tests.webapp.conftest import SECRET, command, make_app, new_session
 from tests.webapp.sso import live
 from webapp.extensions import db as database
 from webapp.models import User
