@@ -321,6 +321,15 @@ def finished(page: Page) -> None:
     expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
 
 
+def coded(page: Page, words: str, *keys: str) -> None:
+    """A text that is pasted over what was there, all its tiers, and keys pressed from the first code on."""
+    typed(page, words)
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def saved(page: Page, name: str) -> str:
     """The file that the button of that name downloads."""
     with page.expect_download() as caught:
