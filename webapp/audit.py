@@ -17,6 +17,7 @@ from flask import has_request_context, request
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, or_, select
 from sqlalchemy.orm import Session
 
+from webapp.database import one_or_all
 from webapp.extensions import db
 from webapp.models import AuditEvent, User, utcnow
 
@@ -68,7 +69,7 @@ def record_all(session: Session, event: str, told: Sequence[tuple[str, str]]) ->
         return
     kind = KINDS.get(event, OTHER_KIND)
     rows = [{"kind": kind, "event": event, "detail": detail[:DETAIL_LENGTH], "ip": ip} for detail, ip in told]
-    session.connection().execute(_INSERT, rows[0] if len(rows) == 1 else rows)
+    session.connection().execute(_INSERT, one_or_all(rows))
 
 
 def purge_at_times(session: Session, added: int) -> None:

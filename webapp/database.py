@@ -255,6 +255,11 @@ def advisory_lock(session: Session, key: int) -> None:
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
 
+def one_or_all(rows: list[dict[str, Any]]) -> Any:
+    """Rows as `execute` takes them fastest: one by itself, several as a list."""
+    return rows[0] if len(rows) == 1 else rows
+
+
 def _ping_after_rest(engine: Engine) -> None:
     """Try a connection that rested before it is used. The pool's own ping comes before every transaction, a round trip
     each; a server that went away within the last second ends the transactions of that second anyway."""

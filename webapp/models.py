@@ -7,6 +7,7 @@ one Alembic history describes the whole database.
 import enum
 import uuid
 from datetime import UTC, datetime
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from flask_login import UserMixin
@@ -23,8 +24,9 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     Uuid,
+    select,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 from sqlalchemy.types import TypeDecorator
 
 NAMING = {
@@ -37,6 +39,7 @@ NAMING = {
 EMAIL_LENGTH = 254  # RFC 5321: the longest address that fits a path
 NAME_LENGTH = 200
 DIGEST_LENGTH = 64  # SHA-256 or HMAC-SHA-256 in hex
+_ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 PROVIDER_ID_LENGTH = 64
 
 
@@ -82,8 +85,15 @@ class Role(enum.StrEnum):
     OPERATOR = "operator"
 
 
+def email_key(email: str) -> str:
+    """The comparison key of an address: ASCII letters in lower case, nothing else folded. Unicode case folding
+    would make one address of two different mailboxes ("ß" and "ss", dotless i) and hand one person's account to
+    another."""
+    return email.translate(_ASCII_LOWER)
+
+
 class User(UserMixin, Base):  # type: ignore[misc] # Flask-Login has no types
-    """A person with an account. `email_key` is the address as it is compared: case folded, NFC, ASCII domain."""
+    """A person with an account. `email_key` is the address as it is compared."""
 
     __tablename__ = "user_account"
 
@@ -99,6 +109,11 @@ class User(UserMixin, Base):  # type: ignore[misc] # Flask-Login has no types
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
     memberships: Mapped[list["Membership"]] = relationship(back_populates="user", cascade="all, delete-orphan")
+
+    @classmethod
+    def of(cls, session: Session, email: str) -> "User | None":
+        """The person with that address."""
+        return session.scalars(select(cls).where(cls.email_key == email_key(email.strip()))).one_or_none()
 
     @property
     def is_active(self) -> bool:

@@ -125,16 +125,12 @@ class FolderFiles:
             raise FileMissing(digest) from None
         return _chunks(file, start, end)
 
-    def digests(self) -> Iterator[bytes]:
-        """All hashes that are there."""
-        for path in sorted(self.folder.glob("??/??/*")):
-            yield bytes.fromhex(path.name)
-
-    def settled(self, age: float) -> Iterator[bytes]:
-        """Hashes of the files that were put more than `age` seconds ago; putting a file again renews its time."""
+    def digests(self, age: float = 0.0) -> Iterator[bytes]:
+        """All hashes that are there; with an `age`, of the files that were put more than so many seconds ago. Putting a
+        file again renews its time."""
         before = time.time() - age
         for path in sorted(self.folder.glob("??/??/*")):
-            if path.stat().st_mtime < before:
+            if not age or path.stat().st_mtime < before:
                 yield bytes.fromhex(path.name)
 
     def remove(self, digest: bytes) -> None:
@@ -205,17 +201,13 @@ class BucketFiles:
             raise FileMissing(digest) from None
         return iter(answer["Body"].iter_chunks(CHUNK))
 
-    def digests(self) -> Iterator[bytes]:
+    def digests(self, age: float = 0.0) -> Iterator[bytes]:
         """See `FolderFiles.digests`."""
-        for item in self._listed():
-            yield bytes.fromhex(item["Key"].rsplit("/", 1)[-1])
-
-    def settled(self, age: float) -> Iterator[bytes]:
-        """See `FolderFiles.settled`."""
         before = time.time() - age
-        for item in self._listed():
-            if item["LastModified"].timestamp() < before:
-                yield bytes.fromhex(item["Key"].rsplit("/", 1)[-1])
+        for page in self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix):
+            for item in page.get("Contents", ()):
+                if not age or item["LastModified"].timestamp() < before:
+                    yield bytes.fromhex(item["Key"].rsplit("/", 1)[-1])
 
     def remove(self, digest: bytes) -> None:
         """See `FolderFiles.remove`."""
@@ -226,11 +218,6 @@ class BucketFiles:
         self.client.head_bucket(Bucket=self.bucket)
         require_room([Path(tempfile.gettempdir())])
         return True
-
-    def _listed(self) -> Iterator[dict[str, Any]]:
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix)
-        for page in pages:
-            yield from page.get("Contents", ())
 
     def url(self, digest: bytes, content_type: str, disposition: str, seconds: int) -> str:
         """S3's own presigned URL, valid for so many seconds, whatever becomes of who asked for it."""

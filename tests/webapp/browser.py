@@ -20,7 +20,7 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.serving import free_port
-from tests.webapp.conftest import command, make_app
+from tests.webapp.conftest import SECRET, command, make_app
 from tests.webapp.sso import live
 
 FLAGS = (
@@ -29,7 +29,6 @@ FLAGS = (
 )  # fmt: skip
 PICTURES = os.environ.get("PICTURES", "")
 LOOKS = os.environ.get("LOOKS", "")
-SECRET = "only-for-tests-and-nothing-else-4711-Xyz"
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1180, "height": 800}
 

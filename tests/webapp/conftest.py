@@ -229,8 +229,9 @@ def operator(app: Flask, client: FlaskClient) -> FlaskClient:
 
 
 def command(app: Flask, *arguments: object, fails: bool = False) -> str:
-    """The words of a command, as `flask --app webapp` runs it, which ends well unless it `fails`."""
+    """The words of a command, as `flask --app webapp` runs it, which ends well unless it `fails`, with words too."""
     done = app.test_cli_runner().invoke(args=[str(one) for one in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     assert (done.exit_code != 0) == fails, done.output
     return done.output
 

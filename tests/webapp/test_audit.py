@@ -72,10 +72,9 @@ def test_what_is_recorded_purges_by_itself(app: Flask, db: Outside) -> None:
 def test_the_command_shows_events_by_kind(app: Flask, db: Outside) -> None:
     add(db, "refused", detail="no state")
     add(db, "member_changed", detail="operator")
-    run = app.test_cli_runner().invoke
-    assert "operator" in run(args=["audit", "list"]).output
-    assert "no state" not in run(args=["audit", "list"]).output
-    assert "no state" in run(args=["audit", "list", "--kind", "refusal"]).output
+    assert "operator" in command(app, "audit", "list")
+    assert "no state" not in command(app, "audit", "list")
+    assert "no state" in command(app, "audit", "list", "--kind", "refusal")
 
 
 def recorded() -> set[str]:

@@ -42,16 +42,13 @@ def test_a_newcomer_signs_in_as_erika_and_sees_documents(tmp_path: Path, sqlite_
 def test_production_has_no_demo(tmp_path: Path, sqlite_url: str, path: str) -> None:
     app = make_app(sqlite_url, tmp_path, env="production")
     assert app.test_client().get(f"/development/vendor/{path}").status_code == 404
-    result = app.test_cli_runner().invoke(args=["demo"])
-    assert result.exit_code == 1
-    assert "development" in result.output
+    assert "development" in command(app, "demo", fails=True)
 
 
 def test_the_search_for_documents(app, client):
-    runner = app.test_cli_runner()
-    added = runner.invoke(args=["demo"]).output
+    added = command(app, "demo")
     organization = re.search(r"organization (\S+):", added)[1]
-    token = runner.invoke(args=["tokens", "create", "--user", "erika@example.org"]).stdout.split()[-1]
+    token = command(app, "tokens", "create", "--user", "erika@example.org").split()[-1]
     _, shown = docs.example(README, "/fhir/r4/DocumentReference")
     url = f"/{organization}/fhir/r4/DocumentReference?_count=1"
     assert url.replace(organization, "$ORGANIZATION") in README.read_text("utf-8")
@@ -60,7 +57,7 @@ def test_the_search_for_documents(app, client):
 
 
 def test_the_way_to_a_vendor(app, client):
-    app.test_cli_runner().invoke(args=["demo"])
+    command(app, "demo")
     _, shown = docs.example(README, "/accounts/vendor_oauth2/login/")
     answer = client.get("/accounts/vendor_oauth2/login/?provider_id=demo")
     status, location = shown.text.splitlines()

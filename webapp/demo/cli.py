@@ -17,9 +17,8 @@ from webapp.demo.vendor import CLIENT_ID, PEOPLE, PROVIDER, client_secret, demo_
 from webapp.extensions import csrf, db
 from webapp.fhir.bulk.documents import DocumentImporter
 from webapp.fhir.service import service
-from webapp.models import Base, Membership, Organization, Role, User, utcnow
+from webapp.models import Base, Membership, Organization, Role, User, email_key, utcnow
 from webapp.sso.models import Identity
-from webapp.sso.profile import email_key
 from webapp.sso.providers import ProviderFields, store
 from webapp.urls import as_outside, external_url
 

@@ -53,9 +53,7 @@ def keep(
 ) -> Result:  # fmt: skip
     """Store a Bundle unless the same was kept; `note` leaves its trace in the same transaction. Raises FhirError."""
     identifier = bundle["entry"][0]["resource"]["identifier"]["value"]
-    resource = _reference(source, bundle)
-    data = given.taken_data(resource)
-    said = given.document(given.checked(resource, given.DOCUMENT), inline=True)
+    said, _, data = given.posted_document(_reference(source, bundle))
 
     def write(file: Stored) -> Result:
         new = SentDocument(said, file, condition=(MADE, identifier))

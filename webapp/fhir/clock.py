@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from clinical.errors import BefundError
+from webapp.database import one_or_all
 from webapp.fhir import dates
 from webapp.fhir.models import DocumentChange, Status, StorageClock
 
@@ -134,4 +135,4 @@ def record(
         for number, (change, at) in enumerate(zip(changes, times, strict=True), start=first)
     ]  # fmt: skip
     if rows:
-        session.connection().execute(_CHANGED, rows[0] if len(rows) == 1 else rows)
+        session.connection().execute(_CHANGED, one_or_all(rows))

@@ -5,7 +5,7 @@ not. What cannot be told for sure (another media type, another encoding of chara
 """
 
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl
 
 import orjson
 from flask import Request
@@ -46,9 +46,8 @@ def sent(request: Request) -> Pairs:
 
 
 def _decoded(query: bytes) -> Pairs:
-    """Like `urllib.parse.parse_qsl`, but nothing is refused: blank values are kept, bad bytes replaced."""
-    parts = (part.partition("=") for part in query.decode("utf-8", "replace").split("&") if part)
-    return tuple((unquote_plus(name), unquote_plus(value)) for name, _, value in parts)
+    """Nothing is refused: blank values are kept, bad bytes replaced."""
+    return tuple(parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def _parameters(body: bytes, *, xml: bool) -> Pairs:

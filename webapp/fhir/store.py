@@ -19,6 +19,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from webapp.database import one_or_all
 from webapp.fhir import clock, dates
 from webapp.fhir.clock import Times
 from webapp.fhir.details import Details
@@ -163,11 +164,6 @@ def supersede(session: Session, organization: uuid.UUID, replaced: Sequence[OldD
         counts.subtract(_keys(item.stored_at, item.entered_in_error, False, item.content_type))
         counts.update(_keys(item.stored_at, item.entered_in_error, True, item.content_type))
     _count(session, organization, counts)
-
-
-def one_or_all(rows: list[dict[str, Any]]) -> Any:
-    """Rows as `execute` takes them fastest: one by itself, several as a list."""
-    return rows[0] if len(rows) == 1 else rows
 
 
 def _row(organization: uuid.UUID, placed: Placed, item: NewDocument) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from webapp import audit
 from webapp.cli import Group
 from webapp.extensions import db
-from webapp.models import AuditEvent, Membership, Organization, Role, User
+from webapp.models import AuditEvent, Membership, Organization, Role, User, email_key
 from webapp.pages import organizations
 from webapp.sso.accounts import credentials_ended, end_sessions
-from webapp.sso.profile import email_key, usable_email
+from webapp.sso.profile import usable_email
 
 users = Group("users", help="People with accounts.")
 orgs = Group("orgs", help="Organizations whose documents are kept apart.")
@@ -58,7 +58,7 @@ def list_users() -> None:
 def deactivate(email: str, undo: bool) -> None:
     """End a person's sessions and tokens and refuse new sign-ins."""
     with db.write() as session:
-        row = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
+        row = User.of(session, email)
         if row is None:
             raise click.ClickException(f"nobody has the address {email!r}; `users list` shows all")
         row.active = undo
@@ -151,7 +151,7 @@ def _changing(organization_id: uuid.UUID, email: str) -> Iterator[tuple[Session,
     """A writing transaction with the organization and the person of a membership."""
     try:
         with db.write() as session:
-            person = session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
+            person = User.of(session, email)
             organization = session.get(Organization, organization_id)
             if person is None or organization is None:
                 raise click.ClickException("no such person or organization; see `users list` and `orgs list`")

@@ -13,7 +13,6 @@ from webapp import guards
 from webapp.extensions import db
 from webapp.models import Membership, Organization, Role, User
 from webapp.pages import organizations
-from webapp.sso.profile import email_key
 
 members_page = Blueprint("members", __name__, url_prefix="/operator/members")
 members_page.before_request(guards.operator)
@@ -30,9 +29,8 @@ def show() -> str:
 @members_page.post("/<uuid:place>/add/")
 def add(place: uuid.UUID) -> Response:
     """Make somebody with an account a member, by address."""
-    key = email_key(request.form.get("email", "").strip())
     with db.write() as session:
-        person = session.scalars(select(User).where(User.email_key == key)).one_or_none()
+        person = User.of(session, request.form.get("email", ""))
         if person is not None:
             organizations.put_member(session, _place(session, place), person, _role(), by=current_user)
     if person is None:

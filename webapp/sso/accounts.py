@@ -20,10 +20,10 @@ from sqlalchemy.orm import Session, joinedload, make_transient_to_detached
 from webapp import audit
 from webapp.errors import ErrorPage
 from webapp.extensions import db
-from webapp.models import BrowserSession, User, utcnow
+from webapp.models import BrowserSession, User, email_key, utcnow
 from webapp.sso.mail import tell_linked
 from webapp.sso.models import Identity, Provider
-from webapp.sso.profile import Profile, email_key
+from webapp.sso.profile import Profile
 
 NAMES = ("given_name", "family_name", "preferred_username", "picture")
 IDENTITIES, PEOPLE = cast(Table, Identity.__table__), cast(Table, User.__table__)
@@ -122,12 +122,8 @@ def _vouched(session: Session, provider: Provider, profile: Profile) -> str:
     """The vendor's address where its word is enough: not for an operator's account, whatever the vendor says."""
     if not provider.trust_email or profile.email_verified is False or not profile.email:
         return ""
-    owner = _owner(session, profile.email)
+    owner = User.of(session, profile.email)
     return "" if owner is not None and owner.is_operator else profile.email
-
-
-def _owner(session: Session, email: str) -> User | None:
-    return session.scalars(select(User).where(User.email_key == email_key(email))).one_or_none()
 
 
 def _signed_in(session: Session, identity: Identity, profile: Profile) -> User:
@@ -141,7 +137,7 @@ def _signed_in(session: Session, identity: Identity, profile: Profile) -> User:
 
 
 def _link_or_create(session: Session, provider: Provider, profile: Profile) -> tuple[User, bool]:
-    user = _owner(session, profile.email)
+    user = User.of(session, profile.email)
     if user is None:
         user = User(email=profile.email, email_key=email_key(profile.email), email_verified_at=utcnow())
         event = "created"

@@ -42,11 +42,8 @@ providers = Group("providers", help="The vendors people sign in with.")
 def add(provider_id: str, no_pkce: bool, no_trust_email: bool, inactive: bool, **given: Any) -> None:
     """Add a vendor, or change the one with this ID."""
     fields = ProviderFields(id=provider_id, pkce=not no_pkce, trust_email=not no_trust_email, **given)
-    try:
-        with db.write() as session:
-            row = store(session, fields, active=not inactive)
-    except SettingError as error:
-        raise click.ClickException(str(error)) from None
+    with db.write() as session:
+        row = store(session, fields, active=not inactive)
     with as_outside():
         click.echo(f"stored {provider_id}. Callback URL for the vendor's allow list, exactly:\n  {callback_url(row)}")
     _warn()
@@ -131,12 +128,9 @@ def _warn() -> None:
 
 def _switch(active: bool) -> Callable[..., None]:
     def switch(provider_id: str) -> None:
-        try:
-            with db.write() as session:
-                if not set_active(session, provider_id, active):
-                    raise click.ClickException(f"there is no provider {provider_id!r}; `providers list` shows all")
-        except SettingError as error:
-            raise click.ClickException(str(error)) from None
+        _found(provider_id)
+        with db.write() as session:
+            set_active(session, provider_id, active)
         click.echo(f"{provider_id} is {'active' if active else 'inactive'}")
 
     switch.__doc__ = "Let people sign in with this vendor." if active else "No more sign-ins with this vendor."

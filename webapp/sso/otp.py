@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 from webapp import audit
 from webapp.database import advisory_lock
 from webapp.extensions import db, network
-from webapp.models import utcnow
+from webapp.models import email_key, utcnow
 from webapp.sessions import digest
 from webapp.sso import mail
 from webapp.sso.models import OneTimeCode
-from webapp.sso.profile import email_key, mailbox
+from webapp.sso.profile import mailbox
 from webapp.sso.sealing import keyed_hash
 
 DIGITS = 6

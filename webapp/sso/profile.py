@@ -20,7 +20,6 @@ PICTURE_LENGTH = 2000
 VERIFIED_CLAIMS = ("email_verified", "emailVerified", "verified_email", "is_email_verified")
 # RFC 2047: mail programs would read another address out of it than the one that is compared and stored.
 ENCODED_WORD = re.compile(r"=\?")
-ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
 class SubjectMissing(Exception):
@@ -70,13 +69,6 @@ def mailbox(email: str) -> str:
     compatibility forms apart. For rate-limiting mails only, never to identify an account."""
     local, _, domain = unicodedata.normalize("NFKC", email).casefold().rpartition("@")
     return f"{local.partition('+')[0] or local}@{domain}"
-
-
-def email_key(email: str) -> str:
-    """The comparison key of an address: ASCII letters in lower case, nothing else folded. Unicode case folding
-    would make one address of two different mailboxes ("ß" and "ss", dotless i) and hand one person's account to
-    another."""
-    return email.translate(ASCII_LOWER)
 
 
 def clean(text: str, length: int) -> str:

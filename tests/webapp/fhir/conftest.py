@@ -2,10 +2,12 @@
 
 import base64
 import io
+import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -55,6 +57,10 @@ class Place:
         """Give the organization's programs leave."""
         for one in what:
             command(self.app, "orgs", "allow", self.organization, one)
+
+    def imported(self, kind: str, lines: Path, *, fails: bool = False) -> str:
+        """The words of the command that imports the documents, patients or studies of a manifest."""
+        return command(self.app, kind, "import", "--org", self.organization, lines, fails=fails)
 
     def machine(self, *more: str) -> tuple[str, str]:
         """A new account of the place and a secret of it."""
@@ -164,6 +170,11 @@ class Caller:
     def all(self, path: str) -> list[dict[str, Any]]:
         return [resource for bundle in self.pages(path) for resource in resources_of(bundle)]
 
+    def link(self, path: str = "DocumentReference") -> str:
+        """The presigned address of the file of the first document there, without its host."""
+        url: str = resources_of(self.bundle(path))[0]["content"][0]["attachment"]["url"]
+        return url.removeprefix("http://localhost")
+
     def ids(self, path: str) -> list[str]:
         return [resource["id"] for resource in self.all(path)]
 
@@ -221,6 +232,13 @@ def _new(values: dict[str, Any]) -> store.NewDocument:
     stored_at = dates.to_micros(datetime.fromisoformat(at)) if isinstance(at, str) else at
     given = {"title": "befund.txt", "content_type": TEXT} | values
     return store.NewDocument(file=service().files.put(io.BytesIO(body)), stored_at=stored_at, **given)
+
+
+def manifest(folder: Path, *lines: str | Resource) -> Path:
+    """A manifest of these lines for `Place.imported`."""
+    path = folder / "manifest.jsonl"
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n")
+    return path
 
 
 def link(bundle: dict[str, Any], relation: str) -> str:

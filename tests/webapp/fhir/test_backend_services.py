@@ -82,53 +82,51 @@ def test_a_program_gets_a_token_and_reads_with_it(place: Place, account: str, ke
     assert caller.get("DocumentReference").status_code == 401, "the account is asked with every call"
 
 
-WRONG: dict[str, Callable[[Place, str], str]] = {
-    "signed by another": lambda place, account: signed(claims(place, account), STRANGER),
-    "unknown key": lambda place, account: signed(claims(place, account), kid="x"),
-    "no kid": lambda place, account: signed(claims(place, account), kid=""),
-    "RS256": lambda place, account: signed(claims(place, account), alg="RS256"),
-    "HS256": lambda place, account: signed(
-        claims(place, account), OctKey.import_key(PUBLIC.encode(), {"kid": "rsa-1"}), alg="HS256"
+NO_JWT, EXP, ALG = "no JWT", "exp must be ahead", "alg of the assertion must be RS384 or ES384"
+SYMMETRIC = OctKey.import_key(PUBLIC.encode(), {"kid": "rsa-1"})
+UNSIGNED = "eyJhbGciOiJub25lIiwia2lkIjoicnNhLTEifQ"
+
+
+def in_s(seconds: int) -> int:
+    return int(time.time()) + seconds
+
+
+WRONG: dict[str, tuple[str, Callable[[Place, str], str]]] = {
+    "signed by another": (UNPROVEN, lambda place, account: signed(claims(place, account), STRANGER)),
+    "unknown key": (UNPROVEN, lambda place, account: signed(claims(place, account), kid="x")),
+    "no kid": ("kid of the assertion must name", lambda place, account: signed(claims(place, account), kid="")),
+    "RS256": (ALG, lambda place, account: signed(claims(place, account), alg="RS256")),
+    "HS256": (ALG, lambda place, account: signed(claims(place, account), SYMMETRIC, alg="HS256")),
+    "none": (ALG, lambda place, account: f"{UNSIGNED}.{signed(claims(place, account)).split('.')[1]}."),
+    "other audience": ("/oauth2/token", lambda place, account: signed(claims(place, account, aud="https://x/"))),
+    "two audiences": (
+        "sub must be the client, aud http",
+        lambda place, account: signed(claims(place, account, aud=[endpoint(place), "https://x/"])),
     ),
-    "none": lambda place, account: (
-        "eyJhbGciOiJub25lIiwia2lkIjoicnNhLTEifQ." + signed(claims(place, account)).split(".")[1] + "."
-    ),
-    "other audience": lambda place, account: signed(claims(place, account, aud="https://x/")),
-    "two audiences": lambda place, account: signed(claims(place, account, aud=[endpoint(place), "https://x/"])),
-    "other subject": lambda place, account: signed(claims(place, account, sub="s1")),
-    "unknown account": lambda place, account: signed(claims(place, "s000000000000")),
-    "account of another kind": lambda place, account: signed(claims(place, account, iss=["x"])),
-    "over": lambda place, account: signed(claims(place, account, exp=int(time.time()) - 60)),
-    "far ahead": lambda place, account: signed(claims(place, account, exp=int(time.time()) + 900)),
-    "no end": lambda place, account: signed(claims(place, account, exp=None)),
-    "not begun": lambda place, account: signed(claims(place, account, nbf=int(time.time()) + 90)),
-    "no jti": lambda place, account: signed(claims(place, account, jti=None)),
-    "no JWT": lambda place, account: "ey.ey.ey",
-    "no ASCII": lambda place, account: "eyä.b.c",
-    "a list": lambda place, account: ".".join((signed(claims(place, account)).split(".")[0], "W10", "AAAA")),
-    "empty": lambda place, account: "",
+    "other subject": ("sub must be the client", lambda place, account: signed(claims(place, account, sub="s1"))),
+    "unknown account": (UNPROVEN, lambda place, account: signed(claims(place, "s000000000000"))),
+    "account of another kind": (UNPROVEN, lambda place, account: signed(claims(place, account, iss=["x"]))),
+    "over": (f"{EXP}, by at most 300 s", lambda place, account: signed(claims(place, account, exp=in_s(-60)))),
+    "far ahead": (EXP, lambda place, account: signed(claims(place, account, exp=in_s(900)))),
+    "no end": (EXP, lambda place, account: signed(claims(place, account, exp=None))),
+    "not begun": ("nbf is ahead", lambda place, account: signed(claims(place, account, nbf=in_s(90)))),
+    "no jti": ("jti must be a text of 1 to 255", lambda place, account: signed(claims(place, account, jti=None))),
+    "no JWT": (NO_JWT, lambda place, account: "ey.ey.ey"),
+    "no ASCII": (NO_JWT, lambda place, account: "eyä.b.c"),
+    "a list": (NO_JWT, lambda place, account: f"{signed(claims(place, account)).split('.')[0]}.W10.AAAA"),
+    "empty": ("client_assertion must be a JWT", lambda place, account: ""),
 }
-
-
-SAID = {
-    "RS256": "alg of the assertion must be RS384 or ES384", "HS256": "alg of the assertion must be",
-    "none": "alg of the assertion must be", "no kid": "kid of the assertion must name",
-    "other audience": "/oauth2/token", "two audiences": "sub must be the client, aud http",
-    "other subject": "sub must be the client", "over": "exp must be ahead, by at most 300 s",
-    "far ahead": "exp must be ahead", "no end": "exp must be ahead", "not begun": "nbf is ahead",
-    "no jti": "jti must be a text of 1 to 255", "no JWT": "no JWT", "no ASCII": "no JWT", "a list": "no JWT",
-    "empty": "client_assertion must be a JWT",
-}  # fmt: skip
-"""Events that a program is told of; of the others nothing is told."""
+"""Of each case the words that a program is told, and its assertion; `UNPROVEN` tells nothing."""
 
 
 @ONE_DATABASE
 @pytest.mark.parametrize("case", WRONG)
 def test_an_assertion_that_is_not_exactly_right_earns_nothing(place: Place, account: str, case: str) -> None:
-    answer = ask(place, WRONG[case](place, account))
+    said, assertion = WRONG[case]
+    answer = ask(place, assertion(place, account))
     told = answer.get_json()
     assert (answer.status_code, told["error"]) == (401, "invalid_client")
-    assert SAID.get(case, UNPROVEN) in told["error_description"]
+    assert said in told["error_description"]
     assert set(told["error_description"]) <= set(string.printable) - set('"\\\n')
 
 

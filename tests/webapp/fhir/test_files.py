@@ -21,7 +21,7 @@ from moto.server import ThreadedMotoServer
 
 from clinical.errors import SettingError
 from tests.webapp.conftest import command, make_app
-from tests.webapp.fhir.conftest import Caller, make_place, resources_of
+from tests.webapp.fhir.conftest import Caller, make_place
 from webapp.fhir.files import clean_content_type, clean_title, disposition
 from webapp.fhir.service import service
 from webapp.fhir.writing.purging import verify
@@ -142,9 +142,7 @@ def test_a_link_leads_to_the_storage_for_a_minute_and_dies_with_the_token(databa
     app = make_app(database_url, tmp_path, storage=s3, presign="storage")
     place = make_place(app)
     place.add_document(BODY, content_type="application/pdf", title="Bericht.pdf")
-    (resource,) = resources_of(Caller(place).bundle("DocumentReference"))
-    url = resource["content"][0]["attachment"]["url"]
-    browser = app.test_client()
+    url, browser = Caller(place).link(), app.test_client()
     sent_on = browser.get(url)
     assert (sent_on.status_code, sent_on.data, sent_on.headers["Cache-Control"]) == (302, b"", "no-store")
     assert sent_on.headers["Location"].startswith(os.environ["AWS_ENDPOINT_URL"])

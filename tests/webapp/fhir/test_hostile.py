@@ -14,7 +14,7 @@ from flask import Flask
 from sqlalchemy import event
 
 from tests.webapp.conftest import ONE_DATABASE, make_app
-from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place, Resource, bundle, document, element
+from tests.webapp.fhir.conftest import FHIR, SYSTEM, Caller, Place, Resource, bundle, document, element, manifest
 from webapp.fhir import received
 from webapp.fhir.answers import FhirError
 from webapp.fhir.writing import given, transaction
@@ -134,12 +134,10 @@ def test_a_patient_beyond_the_bounds_is_refused_by_its_element(program: Caller, 
 
 
 def test_the_import_has_the_same_bounds(place: Place, tmp_path: Any) -> None:
-    lines = [json.dumps(sent) for sent, _ in PATIENTS.values()] + [json.dumps(PATIENT | {"gender": "male"})]
-    (tmp_path / "patients.ndjson").write_text("\n".join(lines))
-    arguments = ["patients", "import", "--org", str(place.organization), str(tmp_path / "patients.ndjson")]
-    done = place.app.test_cli_runner().invoke(args=arguments)
-    assert f"1 stored, 0 already there, {len(PATIENTS)} bad" in done.output
-    assert f"identifier has 4000 items; expected at most {MOST_IDENTIFIERS}" in done.output
+    lines = manifest(tmp_path, *(sent for sent, _ in PATIENTS.values()), PATIENT | {"gender": "male"})
+    said = place.imported("patients", lines, fails=True)
+    assert f"1 stored, 0 already there, {len(PATIENTS)} bad" in said
+    assert f"identifier has 4000 items; expected at most {MOST_IDENTIFIERS}" in said
 
 
 @ONE_DATABASE
@@ -291,8 +289,7 @@ def read(body: bytes, kind: str) -> str:
         elif kind == "Bundle":
             transaction.Transaction(resource)
         else:
-            data = given.taken_data(resource)
-            orjson.dumps(given.document(given.checked(resource, kind), inline=data is not None).details)
+            orjson.dumps(given.posted_document(resource)[0].details)
     except FhirError as error:
         return str(error.status)
     return "taken"

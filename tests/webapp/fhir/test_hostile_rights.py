@@ -23,7 +23,7 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, SECRET, Outside, add_user, login
-from tests.webapp.fhir.conftest import Caller, Place, make_place, resources_of, run
+from tests.webapp.fhir.conftest import Caller, Place, make_place, run
 from tests.webapp.fhir.test_backend_services import (
     FORM,
     PUBLIC,
@@ -69,12 +69,6 @@ class Stage:
     def filled(self, path: str) -> str:
         names = {"mine": self.mine.organization, "theirs": self.theirs.organization, "document": self.document}
         return path.format(**names, patient=self.patient, account=self.account)
-
-    @property
-    def link(self) -> str:
-        """A presigned URL of the letter."""
-        url: str = resources_of(Caller(self.mine).bundle("DocumentReference"))[0]["content"][0]["attachment"]["url"]
-        return url.removeprefix("http://localhost")
 
 
 @pytest.fixture
@@ -172,6 +166,11 @@ TOKENS: dict[str, Callable[[Stage], str]] = {
     "two, one of them good": lambda s: f"{s.theirs.token}, {s.mine.token}",
     "in quotes": lambda s: f'"{s.mine.token}"',
     "an id with another's secret": lambda s: "_".join((*s.mine.token.split("_")[:2], s.theirs.token.split("_", 2)[2])),
+    "a program's secret less one character": lambda s: s.secret[:-1],
+    "a program's id with another's secret": lambda s: "_".join(
+        (*s.secret.split("_")[:2], s.program_secret.split("_", 2)[2])
+    ),
+    "an id of no program": lambda s: "bfs_s000000000000_" + s.secret.split("_", 2)[2],
     "a program's secret as a person's": lambda s: s.secret.replace("bfs_", "bfa_"),
     "a person's token as a program's": lambda s: s.mine.token.replace("bfa_", "bfs_"),
     "the id alone": lambda s: "_".join(s.mine.token.split("_")[:2]) + "_",
@@ -196,7 +195,9 @@ TOKENS: dict[str, Callable[[Stage], str]] = {
 def test_a_token_that_is_not_exactly_one_opens_nothing(stage: Stage, case: str) -> None:
     token = TOKENS[case](stage)
     for path in ("DocumentReference", "Binary/{document}", "Patient/{patient}"):
-        refused(stage.get(f"/{{mine}}/fhir/r4/{path}", token))
+        answer = stage.get(f"/{{mine}}/fhir/r4/{path}", token)
+        refused(answer)
+        assert answer.status_code == (403 if case == "a note of another organization's program" else 401)
 
 
 ELSEWHERE: dict[str, Callable[[Stage], dict[str, Any]]] = {
@@ -248,7 +249,7 @@ LINKS: dict[str, Callable[[Stage, str], str]] = {
 @ONE_DATABASE
 @pytest.mark.parametrize("case", LINKS)
 def test_a_link_that_was_changed_opens_nothing(stage: Stage, unchanged: Any, case: str) -> None:
-    url = stage.link
+    url = Caller(stage.mine).link()
     changed = LINKS[case](stage, url)
     assert changed != url
     refused(stage.app.test_client().get(changed))

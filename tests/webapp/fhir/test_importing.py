@@ -1,7 +1,6 @@
 """Documents, patients and imaging studies come in by command; what is bad is reported, what is in is not repeated."""
 
 import io
-import json
 import os
 import signal
 import subprocess
@@ -14,8 +13,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from tests.webapp.conftest import SECRET
-from tests.webapp.fhir.conftest import Caller, make_place
+from tests.webapp.conftest import SECRET, command
+from tests.webapp.fhir.conftest import Caller, make_place, manifest
 from webapp.extensions import db as database
 from webapp.fhir.models import AccessToken, Document
 from webapp.fhir.service import service
@@ -24,26 +23,7 @@ ROOT = Path(__file__).parents[3]
 LINES, KILLED_AT = 300, 250  # a batch is 200
 
 
-@pytest.fixture
-def run(app, place):
-    """Run a command as `flask --app webapp` does; returns exit code and output."""
-    runner = app.test_cli_runner()
-
-    def run(*arguments):
-        done = runner.invoke(args=[str(argument) for argument in arguments])
-        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        return done.exit_code, done.output
-
-    return run
-
-
-def manifest(folder, *lines):
-    path = folder / "manifest.jsonl"
-    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n")
-    return path
-
-
-def test_a_manifest_is_stored_line_by_line(place, run, caller, tmp_path):
+def test_a_manifest_is_stored_line_by_line(place, caller, tmp_path):
     patient = place.add_patient(("urn:a", "4711"))
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     (tmp_path / "b.txt").write_bytes(b"b")
@@ -55,8 +35,7 @@ def test_a_manifest_is_stored_line_by_line(place, run, caller, tmp_path):
         {"path": "b.txt", "patient": "0815", "status": "entered-in-error"},
         {"path": "b.txt", "patient": "0815", "status": "entered-in-error"},
     )
-    code, output = run("documents", "import", "--org", place.organization, path)
-    assert (code, "4 stored, 0 already there, 0 bad" in output) == (0, True)
+    assert "4 stored, 0 already there, 0 bad" in place.imported("documents", path)
     found = {resource["id"]: resource for resource in caller.all("DocumentReference")}.values()
     first = next(resource for resource in found if resource["content"][0]["attachment"]["title"] == "Befund.pdf")
     assert first["subject"] == {"reference": f"Patient/{patient}"}
@@ -64,11 +43,11 @@ def test_a_manifest_is_stored_line_by_line(place, run, caller, tmp_path):
     assert caller.bundle("DocumentReference?patient=0815&status=entered-in-error")["total"] == 2
     assert caller.bundle("DocumentReference?date=2024-05-06T07:08:09.123456")["total"] == 1
     assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 2
-    code, output = run("documents", "import", "--org", "Praxis am Beispielplatz", path)
-    assert (code, "0 stored, 4 already there, 0 bad" in output) == (0, True)
+    again = command(place.app, "documents", "import", "--org", "Praxis am Beispielplatz", path)
+    assert "0 stored, 4 already there, 0 bad" in again
 
 
-def test_bad_lines_are_reported_and_skipped_and_can_be_mended(place, run, caller, tmp_path):
+def test_bad_lines_are_reported_and_skipped_and_can_be_mended(place, caller, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"a")
     bad = [
         "{",
@@ -76,30 +55,31 @@ def test_bad_lines_are_reported_and_skipped_and_can_be_mended(place, run, caller
         {"path": "geheim-mustermann.txt"},
         {"path": "."},
         {"path": "a.txt", "patient": str(uuid.uuid4())},
+        {"path": "a.txt", "patient": f"Patient/{uuid.uuid4()}"},
         {"path": "a.txt", "patient": "system|"},
         {"path": "a.txt", "stored_at": "gestern"},
         {"path": "a.txt", "stored_at": "2999-01-01"},
         {"path": "a.txt", "status": "final"},
+        {"path": "a.txt", "status": "superseded"},
         {"path": "a.txt", "unknown": 1},
         {"path": "a.txt", "title": "\0"},
         {"title": "ohne Pfad"},
     ]
-    code, output = run("documents", "import", "--org", place.organization, manifest(tmp_path, {"path": "a.txt"}, *bad))
-    assert code == 1
+    output = place.imported("documents", manifest(tmp_path, {"path": "a.txt"}, *bad), fails=True)
     assert f"1 stored, 0 already there, {len(bad)} bad" in output
     for number in range(2, len(bad) + 2):
         assert f"line {number}: " in output
+    assert output.count("patient is unknown") == 2
     assert "mustermann" not in output
     mended = manifest(tmp_path, {"path": "a.txt"}, {"path": "a.txt", "stored_at": "2024"})
-    code, output = run("documents", "import", "--org", place.organization, mended)
-    assert (code, "1 stored, 1 already there, 0 bad" in output) == (0, True)
+    assert "1 stored, 1 already there, 0 bad" in place.imported("documents", mended)
     assert caller.bundle("DocumentReference")["total"] == 2
 
 
 @pytest.mark.parametrize(
     "name", ["../secret.txt", "inner/../../secret.txt", "{above}/secret.txt", "link.txt", "inner/a.txt", "pipe"]
 )
-def test_a_manifest_hands_out_nothing_from_outside_its_folder(place, run, caller, tmp_path, name):
+def test_a_manifest_hands_out_nothing_from_outside_its_folder(place, caller, tmp_path, name):
     """A writer of manifests need not be allowed to read what the importing process may read."""
     folder = tmp_path / "letters"
     folder.mkdir()
@@ -111,8 +91,8 @@ def test_a_manifest_hands_out_nothing_from_outside_its_folder(place, run, caller
     os.mkfifo(folder / "pipe")
     (folder / "good.txt").write_bytes(b"a letter")
     path = manifest(folder, {"path": name.format(above=tmp_path)}, {"path": "good.txt"})
-    code, output = run("documents", "import", "--org", place.organization, path)
-    assert (code, "1 stored, 0 already there, 1 bad" in output) == (1, True), output
+    output = place.imported("documents", path, fails=True)
+    assert "1 stored, 0 already there, 1 bad" in output
     assert "line 1: path cannot be read (the name " in output
     assert "secret" not in output
     assert caller.bundle("DocumentReference")["total"] == 1
@@ -167,7 +147,7 @@ def stored(folder):
     return {bytes.fromhex(found.name) for found in (folder / "files").rglob("*") if len(found.name) == 64}
 
 
-def test_patients_and_studies_are_checked_and_renewed(place, run, caller, tmp_path):
+def test_patients_and_studies_are_checked_and_renewed(place, caller, tmp_path):
     given_id = str(uuid.uuid4())
     people = [
         {"resourceType": "Patient", "id": given_id, "identifier": [{"system": "urn:a", "value": "1"}],
@@ -177,13 +157,12 @@ def test_patients_and_studies_are_checked_and_renewed(place, run, caller, tmp_pa
         {"resourceType": "Observation"},
         "kein JSON",
     ]  # fmt: skip
-    code, output = run("patients", "import", "--org", place.organization, manifest(tmp_path, *people))
-    assert (code, "2 stored, 0 already there, 3 bad" in output) == (1, True)
+    assert "2 stored, 0 already there, 3 bad" in place.imported("patients", manifest(tmp_path, *people), fails=True)
     (found,) = caller.all("Patient?identifier=urn:a%7C1")
     assert found["id"] == given_id
     assert found["birthDate"] == "1964-08-12"
     renewed = {"resourceType": "Patient", "identifier": [{"system": "urn:a", "value": "1"}, {"value": "3"}]}
-    run("patients", "import", "--org", place.organization, manifest(tmp_path, renewed))
+    place.imported("patients", manifest(tmp_path, renewed))
     assert caller.ids("Patient?identifier=3") == [given_id]
     assert "birthDate" not in caller.all("Patient?identifier=3")[0]
     studies = [
@@ -192,43 +171,40 @@ def test_patients_and_studies_are_checked_and_renewed(place, run, caller, tmp_pa
         {"resourceType": "ImagingStudy", "status": "available", "subject": {"reference": f"Patient/{uuid.uuid4()}"}},
         {"resourceType": "ImagingStudy", "subject": {"reference": f"Patient/{given_id}"}},
     ]
-    code, output = run("studies", "import", "--org", place.organization, manifest(tmp_path, *studies))
-    assert (code, "2 stored, 0 already there, 2 bad" in output) == (1, True)
+    assert "2 stored, 0 already there, 2 bad" in place.imported("studies", manifest(tmp_path, *studies), fails=True)
     (study,) = caller.all(f"Patient/{given_id}/$everything")
     assert study["resourceType"] == "ImagingStudy"
     assert study["subject"] == {"reference": f"Patient/{given_id}"}
 
 
-def test_tokens_by_command(place, run, app):
-    code, text = run("tokens", "create", "--user", "erika@example.org", "--days", "1")
-    place = type(place)(app, place.organization, place.user, text.strip())
-    assert code == 0
-    assert Caller(place).get("DocumentReference").status_code == 200
-    with app.app_context():
+def test_tokens_by_command(place):
+    text = command(place.app, "tokens", "create", "--user", "erika@example.org", "--days", "1")
+    caller = place.calls(text.strip())
+    assert caller.get("DocumentReference").status_code == 200
+    with place.app.app_context():
         token = database.session.get(AccessToken, text.split("_")[1])
         assert token.expires_at / 1e6 - time.time() < 86_401
-    assert text.split("_")[1] in run("tokens", "list", "--user", "erika@example.org")[1]
-    assert run("tokens", "revoke", "--user", "erika@example.org", text.split("_")[1])[0] == 0
-    assert Caller(place).get("DocumentReference").status_code == 401
-    assert run("tokens", "create", "--user", "niemand@example.org")[0] == 1
+    assert text.split("_")[1] in command(place.app, "tokens", "list", "--user", "erika@example.org")
+    command(place.app, "tokens", "revoke", "--user", "erika@example.org", text.split("_")[1])
+    assert caller.get("DocumentReference").status_code == 401
+    command(place.app, "tokens", "create", "--user", "niemand@example.org", fails=True)
 
 
-def test_marking_and_verifying_by_command(place, run, caller, tmp_path):
+def test_marking_and_verifying_by_command(place, caller, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"a")
-    run("documents", "import", "--org", place.organization, manifest(tmp_path, {"path": "a.txt"}))
+    place.imported("documents", manifest(tmp_path, {"path": "a.txt"}))
     (document,) = caller.ids("DocumentReference")
-    assert "entered-in-error" in run("documents", "mark-in-error", document)[1]
+    assert "entered-in-error" in command(place.app, "documents", "mark-in-error", document)
     assert caller.bundle("DocumentReference?status=entered-in-error")["total"] == 1
-    assert "current" in run("documents", "mark-in-error", document, "--undo")[1]
+    assert "current" in command(place.app, "documents", "mark-in-error", document, "--undo")
     assert caller.bundle("DocumentReference?status=current")["total"] == 1
-    assert run("documents", "mark-in-error", uuid.uuid4())[0] == 1
-    assert run("documents", "verify")[0] == 0
+    command(place.app, "documents", "mark-in-error", uuid.uuid4(), fails=True)
+    command(place.app, "documents", "verify")
     (file,) = (found for found in (tmp_path / "files").rglob("*") if found.is_file())
     file.write_bytes(b"b")
-    code, output = run("documents", "verify")
-    assert (code, "changed" in output) == (1, True)
+    assert "changed" in command(place.app, "documents", "verify", fails=True)
     file.unlink()
-    assert "missing" in run("documents", "verify")[1]
+    assert "missing" in command(place.app, "documents", "verify", fails=True)
 
 
 # --- nothing is lost on the way in -----------------------------------------------------------------------------------
@@ -241,34 +217,33 @@ def day(folder, name, body, *lines):
     return manifest(folder / name, *(lines or [{"path": "scan001.pdf", "patient": "urn:a|4711"}]))
 
 
-def test_the_same_line_with_another_file_in_another_folder_is_another_document(place, run, caller, tmp_path):
+def test_the_same_line_with_another_file_in_another_folder_is_another_document(place, caller, tmp_path):
     monday, tuesday = day(tmp_path, "mo", b"%PDF 1"), day(tmp_path, "di", b"%PDF 2")
-    assert "1 stored, 0 already there, 0 bad" in run("documents", "import", "--org", place.organization, monday)[1]
-    code, output = run("documents", "import", "--org", place.organization, tuesday)
-    assert (code, "1 stored, 0 already there, 0 bad" in output) == (0, True)
+    assert "1 stored, 0 already there, 0 bad" in place.imported("documents", monday)
+    assert "1 stored, 0 already there, 0 bad" in place.imported("documents", tuesday)
     bodies = {caller.get(f"Binary/{ident}").get_data() for ident in caller.ids("DocumentReference")}
     assert bodies == {b"%PDF 1", b"%PDF 2"}
     for again in (monday, tuesday):
-        assert "0 stored, 1 already there, 0 bad" in run("documents", "import", "--org", place.organization, again)[1]
+        assert "0 stored, 1 already there, 0 bad" in place.imported("documents", again)
 
 
-def test_a_known_line_whose_file_was_replaced_is_an_error_and_both_can_be_kept(place, run, caller, tmp_path):
+def test_a_known_line_whose_file_was_replaced_is_an_error_and_both_can_be_kept(place, caller, tmp_path):
     path = day(tmp_path, "mo", b"%PDF 1")
-    run("documents", "import", "--org", place.organization, path)
+    place.imported("documents", path)
     (tmp_path / "mo" / "scan001.pdf").write_bytes(b"%PDF 2")
-    code, output = run("documents", "import", "--org", place.organization, path)
-    assert (code, "0 stored, 0 already there, 1 bad" in output) == (1, True)
+    output = place.imported("documents", path, fails=True)
+    assert "0 stored, 0 already there, 1 bad" in output
     assert "line 1: this line was imported before with another file" in output
     manifest(tmp_path / "mo", {"path": "scan001.pdf", "patient": "urn:a|4711", "title": "Nachtrag.pdf"})
-    assert run("documents", "import", "--org", place.organization, path)[0] == 0
+    place.imported("documents", path)
     assert caller.bundle("DocumentReference")["total"] == 2
 
 
-def test_keys_of_a_line_in_another_order_are_the_same_line(place, run, caller, tmp_path):
+def test_keys_of_a_line_in_another_order_are_the_same_line(place, caller, tmp_path):
     first = day(tmp_path, "mo", b"%PDF", '{"path": "scan001.pdf", "title": "Brief"}')
-    run("documents", "import", "--org", place.organization, first)
+    place.imported("documents", first)
     manifest(tmp_path / "mo", '{ "title":"Brief",  "path":"scan001.pdf", "patient": ""}')
-    assert "0 stored, 1 already there" in run("documents", "import", "--org", place.organization, first)[1]
+    assert "0 stored, 1 already there" in place.imported("documents", first)
     assert caller.bundle("DocumentReference")["total"] == 1
 
 
@@ -278,21 +253,14 @@ REFERENCES = ("Patient/{}", "urn:uuid:{}", "https://kis.example/fhir/Patient/{}"
 
 
 @pytest.mark.parametrize("form", REFERENCES)
-def test_a_reference_in_any_form_links(place, run, caller, tmp_path, form):
+def test_a_reference_in_any_form_links(place, caller, tmp_path, form):
     patient = place.add_patient(("urn:a", "4711"))
     path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": form.format(patient)})
-    code, output = run("documents", "import", "--org", place.organization, path)
-    assert (code, "1 linked, 0 tagged only" in output) == (0, True)
+    assert "1 linked, 0 tagged only" in place.imported("documents", path)
     assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 1
 
 
-def test_a_reference_to_nobody_is_bad(place, run, tmp_path):
-    path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": f"Patient/{uuid.uuid4()}"})
-    code, output = run("documents", "import", "--org", place.organization, path)
-    assert (code, "patient is unknown" in output) == (1, True)
-
-
-def test_a_patient_who_arrives_after_the_document_is_linked(place, run, caller, tmp_path):
+def test_a_patient_who_arrives_after_the_document_is_linked(place, caller, tmp_path):
     path = day(
         tmp_path, "mo", b"%PDF",
         {"path": "scan001.pdf", "patient": "urn:a|4711"},
@@ -300,38 +268,37 @@ def test_a_patient_who_arrives_after_the_document_is_linked(place, run, caller, 
         {"path": "scan001.pdf", "patient": "urn:b|4711"},
         {"path": "scan001.pdf", "patient": "urn:a|0815"},
     )  # fmt: skip
-    assert "0 linked, 4 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
+    assert "0 linked, 4 tagged only" in place.imported("documents", path)
     person = {"resourceType": "Patient", "identifier": [{"system": "urn:a", "value": "4711"}]}
-    output = run("patients", "import", "--org", place.organization, manifest(tmp_path, person))[1]
-    assert "2 documents that were waiting are linked" in output
+    assert "2 documents that were waiting are linked" in place.imported("patients", manifest(tmp_path, person))
     (patient,) = caller.ids("Patient?identifier=urn:a%7C4711")
     assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 2
-    assert "0 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+    assert "0 linked, 2 tagged only" in command(place.app, "patients", "relink", "--org", place.organization)
 
 
-def test_relinking_on_demand(place, run, caller, tmp_path):
+def test_relinking_on_demand(place, caller, tmp_path):
     """The patients came in past the command, so nothing was linked at that moment."""
     path = day(tmp_path, "mo", b"%PDF", *({"path": "scan001.pdf", "patient": f"urn:a|{n}"} for n in range(5)))
-    run("documents", "import", "--org", place.organization, path)
+    place.imported("documents", path)
     for number in range(3):
         place.add_patient(("urn:a", str(number)))
-    assert "3 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
-    assert "0 linked, 2 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+    assert "3 linked, 2 tagged only" in command(place.app, "patients", "relink", "--org", place.organization)
+    assert "0 linked, 2 tagged only" in command(place.app, "patients", "relink", "--org", place.organization)
 
 
-def test_a_value_that_two_patients_have_links_to_neither(place, run, tmp_path):
+def test_a_value_that_two_patients_have_links_to_neither(place, tmp_path):
     place.add_patient(("urn:a", "4711"))
     place.add_patient(("urn:b", "4711"))
     path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": "4711"})
-    assert "0 linked, 1 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
+    assert "0 linked, 1 tagged only" in place.imported("documents", path)
 
 
-def test_a_patient_of_another_organization_is_never_linked(app, place, run, tmp_path):
+def test_a_patient_of_another_organization_is_never_linked(app, place, tmp_path):
     other = make_place(app, "Anderswo", "otto@example.org")
     other.add_patient(("urn:a", "4711"))
     path = day(tmp_path, "mo", b"%PDF")
-    assert "0 linked, 1 tagged only" in run("documents", "import", "--org", place.organization, path)[1]
-    assert "0 linked, 1 tagged only" in run("patients", "relink", "--org", place.organization)[1]
+    assert "0 linked, 1 tagged only" in place.imported("documents", path)
+    assert "0 linked, 1 tagged only" in command(place.app, "patients", "relink", "--org", place.organization)
 
 
 STUDIES = (
@@ -342,42 +309,41 @@ STUDIES = (
 
 
 @pytest.mark.parametrize("given", STUDIES, ids=["id", "identifier", "equal"])
-def test_a_study_imported_three_times_is_one(place, run, caller, tmp_path, given):
+def test_a_study_imported_three_times_is_one(place, caller, tmp_path, given):
     patient = place.add_patient(("urn:a", "4711"))
     study = {
         "resourceType": "ImagingStudy",
         "status": "available",
         "subject": {"identifier": {"value": "4711"}},
     } | given
-    outputs = [run("studies", "import", "--org", place.organization, manifest(tmp_path, study))[1] for _ in range(3)]
+    outputs = [place.imported("studies", manifest(tmp_path, study)) for _ in range(3)]
     assert "1 stored, 0 already there" in outputs[0]
     assert all("0 stored, 1 already there" in output for output in outputs[1:])
     (found,) = caller.all(f"Patient/{patient}/$everything")
     assert ("its id is " + found["id"] in outputs[0]) is ("id" in given)
 
 
-def test_a_patient_with_a_foreign_id_is_met_again_and_referred_to_by_it(place, run, caller, tmp_path):
+def test_a_patient_with_a_foreign_id_is_met_again_and_referred_to_by_it(place, caller, tmp_path):
     person = {"resourceType": "Patient", "id": "pat-1", "name": [{"family": "Muster"}]}
     for _ in range(2):
-        output = run("patients", "import", "--org", place.organization, manifest(tmp_path, person))[1]
-        assert "its id is " in output
+        assert "its id is " in place.imported("patients", manifest(tmp_path, person))
     (patient,) = caller.ids("Patient")
     study = {"resourceType": "ImagingStudy", "status": "available", "subject": {"reference": "Patient/pat-1"}}
-    assert run("studies", "import", "--org", place.organization, manifest(tmp_path, study))[0] == 0
+    place.imported("studies", manifest(tmp_path, study))
     path = day(tmp_path, "mo", b"%PDF", {"path": "scan001.pdf", "patient": "Patient/pat-1"})
-    assert "1 linked" in run("documents", "import", "--org", place.organization, path)[1]
+    assert "1 linked" in place.imported("documents", path)
     assert caller.bundle(f"Patient/{patient}/$everything")["total"] == 2
 
 
-def test_files_of_rolled_back_stores_are_swept_once_they_are_old(place, run, tmp_path):
+def test_files_of_rolled_back_stores_are_swept_once_they_are_old(place, tmp_path):
     with place.app.app_context():
         left, young = (service().files.put(io.BytesIO(body)).digest for body in (b"left", b"young"))
         kept = service().files.put(io.BytesIO(b"kept")).digest
     path = day(tmp_path, "mo", b"kept")
-    run("documents", "import", "--org", place.organization, path)
+    place.imported("documents", path)
     for digest in (left, kept):
         name = digest.hex()
         os.utime(tmp_path / "files" / name[:2] / name[2:4] / name, (0, 0))
-    assert "2 that no document points to (0 of them removed)" in run("documents", "verify")[1]
-    assert "2 that no document points to (1 of them removed)" in run("documents", "verify", "--sweep")[1]
+    assert "2 that no document points to (0 of them removed)" in command(place.app, "documents", "verify")
+    assert "2 that no document points to (1 of them removed)" in command(place.app, "documents", "verify", "--sweep")
     assert stored(tmp_path) == {young, kept}

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Outside, add_organization, command
-from tests.webapp.fhir.conftest import Caller, Place, resources_of
+from tests.webapp.fhir.conftest import Caller, Place
 from webapp.models import AuditEvent
 
 PAGE = "https://viewer.example"
@@ -25,8 +25,7 @@ def asked(place: Place, path: str, origin: str = PAGE, method: str = "OPTIONS", 
 
 def test_a_listed_origin_may_search_read_and_fetch_and_no_other(place: Place, caller: Caller, db: Outside) -> None:
     document = place.add_document()
-    link = resources_of(caller.bundle("DocumentReference"))[0]["content"][0]["attachment"]["url"]
-    paths = [f"{place.path}/DocumentReference", f"{place.path}/Binary/{document}", link]
+    paths = [f"{place.path}/DocumentReference", f"{place.path}/Binary/{document}", caller.link()]
     bearer = {"Authorization": f"Bearer {place.token}"}
     for path in paths:
         for answer in (asked(place, path), asked(place, path, method="GET", **bearer)):

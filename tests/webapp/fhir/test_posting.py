@@ -156,6 +156,8 @@ def test_json_is_no_form_of_a_search_and_a_form_in_utf8_is_one(program: Caller, 
     posted = {"data": urlencode({"family": "Müller"}), "content_type": f"{FORM};charset=UTF-8"}
     assert told(program.open("POST", "Patient/_search", **posted))[0] == 1
     assert told(program.open("POST", "Patient/_search"))[0] == 2, "nothing was posted, so there is nothing to type"
+    everything = f"Patient/{names['p1']}/$everything"
+    assert told(program.open("POST", everything, data="", content_type="application/json"))[0] == 3
 
 
 @ONE_DATABASE

@@ -149,14 +149,6 @@ def test_documents_of_a_bundle_refer_to_each_other_and_to_its_patient(program: C
     assert program.ids(f"DocumentReference?author=Patient/{patient}") == [older]
 
 
-def test_an_import_makes_no_superseded_documents(place: Place, tmp_path: Any) -> None:
-    (tmp_path / "a.txt").write_bytes(b"a")
-    (tmp_path / "manifest.jsonl").write_text('{"path": "a.txt", "status": "superseded"}')
-    arguments = ["documents", "import", "--org", str(place.organization), str(tmp_path / "manifest.jsonl")]
-    done = place.app.test_cli_runner().invoke(args=arguments)
-    assert (done.exit_code, "status" in done.output) == (1, True)
-
-
 @pytest.mark.parametrize("together", [False, True])
 def test_nothing_is_superseded_when_the_new_document_is_not_stored(place: Place, together: bool) -> None:
     program = place.program(WRITES)

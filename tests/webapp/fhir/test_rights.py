@@ -12,7 +12,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import ONE_DATABASE, Outside
-from tests.webapp.fhir.conftest import BODY, SYSTEM, Caller, Place, bundle, document, make_place, resources_of
+from tests.webapp.fhir.conftest import BODY, SYSTEM, Place, bundle, document, resources_of
 from tests.webapp.fhir.test_backend_services import ask, claims, signed
 from tests.webapp.fhir.test_posting import READS, holder
 from webapp.extensions import db as database
@@ -217,15 +217,6 @@ def test_an_access_token_has_no_more_than_it_asked_for_and_than_its_account_stil
     _set_scopes(place, account, f"{DOCUMENTS}s")
     assert "url" not in attachments(place.calls(wide).get("DocumentReference"))[0]
     assert place.calls(wide).get("Patient").status_code == 403
-
-
-def test_a_program_of_another_organization_gets_nothing(place: Place, names: dict[str, str]) -> None:
-    other = make_place(place.app, "Andere Praxis", "max@example.org")
-    stranger = Caller(Place(place.app, place.organization, place.user, other.machine("--scopes", "system/*.cruds")[1]))
-    for tried in (*LISTED, "GET Binary/{d}", "GET Patient/{p}", "POST DocumentReference", "POST Patient"):
-        method, path = tried.format(**names).split(" ", 1)
-        answer = stranger.open(method, path)
-        assert (answer.status_code, leaks(answer)) == (403, []), tried
 
 
 # --- what a create answers -------------------------------------------------------------------------------------------

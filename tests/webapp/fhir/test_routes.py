@@ -5,8 +5,6 @@ import hashlib
 
 import pytest
 
-from tests.webapp.fhir.conftest import link, resources_of
-
 
 def test_a_document_has_the_fields_of_the_contract(place, caller):
     patient = place.add_patient(("urn:oid:1.2.3", "4711"))
@@ -32,36 +30,7 @@ def test_a_document_has_the_fields_of_the_contract(place, caller):
     assert resource["status"] == "current"
 
 
-def test_everything_of_a_patient(place, caller):
-    patient = place.add_patient()
-    first = place.add_document(patient_id=patient)
-    study = place.add_study(patient)
-    second = place.add_document(patient_id=patient)
-    place.mark(place.add_document(patient_id=patient))
-    bundle = caller.bundle(f"Patient/{patient}/$everything")
-    assert [resource["id"] for resource in resources_of(bundle)] == [str(second), str(study), str(first)]
-    assert bundle["total"] == 3
-    assert link(bundle, "self") == f"http://localhost{place.path}/Patient/{patient}/$everything"
-
-
 # --- what standard clients do by themselves --------------------------------------------------------------------------
-
-
-POSTED = (
-    {"content_type": "application/fhir+json", "data": '{"resourceType": "Parameters"}'},
-    {"content_type": "application/json", "data": ""},
-    {"content_type": "application/x-www-form-urlencoded", "data": ""},
-    {},
-)
-
-
-@pytest.mark.parametrize("posted", POSTED)
-def test_everything_may_be_posted(place, caller, posted):
-    patient = place.add_patient()
-    document = place.add_document(patient_id=patient)
-    answer = caller.open("POST", f"Patient/{patient}/$everything", **posted)
-    assert answer.status_code == 200
-    assert [resource["id"] for resource in resources_of(answer.get_json(force=True))] == [str(document)]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.webapp.fhir.conftest import link, resources_of
+from tests.webapp.fhir.conftest import Caller, link, make_place, resources_of
 from webapp.extensions import db as database
 from webapp.fhir import store
 from webapp.fhir.models import Status
@@ -183,15 +183,26 @@ def test_totals_stay_exact_after_random_writes(place, caller):
     }
 
 
-def test_documents_of_others_are_never_found(place, caller, app):
-    from tests.webapp.fhir.conftest import Caller, make_place
-
+def test_what_others_have_is_never_found(place, caller, app):
     other = make_place(app, "Andere Praxis", "max@example.org")
-    theirs = other.add_document(external_system="", external_value="4711", at=STORED[0])
-    assert caller.bundle("DocumentReference")["total"] == 0
-    assert caller.bundle("DocumentReference?patient=4711")["total"] == 0
-    assert caller.get(f"DocumentReference/{theirs}").status_code == 404
-    assert Caller(other).ids("DocumentReference?patient=4711") == [str(theirs)]
+    patient = other.add_patient(("urn:a", "4711"), name=[{"family": "Beispiel"}])
+    document = other.add_document(patient_id=patient, at=STORED[0], details={"type": {"coding": [{"code": "X"}]}})
+    study = other.add_study(patient)
+    searches = (
+        "DocumentReference", "DocumentReference?_summary=count", "DocumentReference?date=ge2026&_summary=count",
+        f"DocumentReference?_id={document}", f"DocumentReference?patient={patient}",
+        "DocumentReference?patient.identifier=4711", "DocumentReference?patient.family=beispiel",
+        "DocumentReference?type=X", "DocumentReference/_history", "Patient", f"Patient?_id={patient}",
+        "Patient?identifier=4711", "Patient?family=beispiel", "ImagingStudy", f"ImagingStudy?patient={patient}",
+    )  # fmt: skip
+    reads = (
+        f"DocumentReference/{document}", f"Binary/{document}", f"DocumentReference/{document}/_history",
+        f"Patient/{patient}", f"Patient/{patient}/$everything", f"ImagingStudy/{study}",
+    )  # fmt: skip
+    assert {asked: caller.bundle(asked)["total"] for asked in searches} == dict.fromkeys(searches, 0)
+    assert {asked: Caller(other).bundle(asked)["total"] for asked in searches} == dict.fromkeys(searches, 1)
+    assert {path: caller.get(path).status_code for path in reads} == dict.fromkeys(reads, 404)
+    assert {path: Caller(other).get(path).status_code for path in reads} == dict.fromkeys(reads, 200)
 
 
 def test_pages_do_not_shift_while_documents_arrive(place, caller):

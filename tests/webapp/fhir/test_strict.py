@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from tests.webapp.conftest import ONE_DATABASE, Outside, add_user, login, submit
+from tests.webapp.conftest import ONE_DATABASE, Outside, add_user, command, login, submit
 from tests.webapp.fhir.conftest import SYSTEM, Caller, Place, make_place, resources_of, run
 from tests.webapp.fhir.test_posting import FORM, TOKENS, holder
 from webapp.fhir.machines.accounts import ServiceAccount
@@ -345,19 +345,15 @@ def test_the_switch_of_an_account_holds_for_its_access_tokens(place: Place, tmp_
 
 def test_an_organization_may_make_its_people_strict_too(place: Place, caller: Caller, db: Outside) -> None:
     other = Caller(make_place(place.app, "Andere Praxis", "max@example.org"))
-
-    def orgs(*arguments: str) -> tuple[int, str]:
-        done = place.app.test_cli_runner().invoke(args=["orgs", *arguments])
-        return done.exit_code, done.output
-
-    assert orgs("handling", str(place.organization), "strict") == (0, "Praxis am Beispielplatz is strict\n")
+    said = command(place.app, "orgs", "handling", place.organization, "strict")
+    assert said == "Praxis am Beispielplatz is strict\n"
     assert caller.get("DocumentReference?foo=1").status_code == 400
     assert caller.get("DocumentReference?foo=1", headers={"Prefer": "handling=lenient"}).status_code == 200
     assert other.get("DocumentReference?foo=1").status_code == 200
-    assert re.search(rf"{place.organization}\t.*\tstrict", orgs("list")[1])
-    orgs("handling", str(place.organization), "lenient")
+    assert re.search(rf"{place.organization}\t.*\tstrict", command(place.app, "orgs", "list"))
+    command(place.app, "orgs", "handling", place.organization, "lenient")
     assert caller.get("DocumentReference?foo=1").status_code == 200
-    assert orgs("handling", "00000000-0000-4000-8000-000000000000", "strict")[0] != 0
+    command(place.app, "orgs", "handling", "00000000-0000-4000-8000-000000000000", "strict", fails=True)
     events = db.session.scalars(select(AuditEvent.detail).where(AuditEvent.event == "organization_handling_set")).all()
     assert events == ["Praxis am Beispielplatz: strict", "Praxis am Beispielplatz: lenient"]
 

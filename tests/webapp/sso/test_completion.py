@@ -9,7 +9,7 @@ from aiosmtpd.controller import Controller
 from sqlalchemy import select, update
 
 from tests.serving import free_port
-from tests.webapp.conftest import add_user, login, make_app, submit
+from tests.webapp.conftest import add_user, make_app, submit
 from tests.webapp.sso.conftest import LOGIN, person, sign_in, store_vendors
 from tests.webapp.sso.stub_vendor import secret_of
 from webapp.models import AuditEvent, User
@@ -128,17 +128,6 @@ def test_a_doubtful_email_is_proven_before_anything_is_linked(
     assert postbox.mails[0][0] == ["person1@example.org"]
     submit(client, CODE, code=postbox.code())
     assert db.session.scalars(select(Identity.user_id)).one() == user.id
-
-
-def test_linking_by_code_ends_the_sessions_of_an_unverified_account(app, client, add_provider, vendor, postbox):
-    add_provider()
-    squatter = app.test_client()
-    login(squatter, add_user(app, "erika@example.org", email_verified_at=None))
-    sign_in(client, vendor, WITHOUT)
-    ask(client)
-    submit(client, CODE, code=postbox.code())
-    assert squatter.get("/accounts/").status_code == 302
-    assert client.get("/accounts/").status_code == 200
 
 
 def test_the_form_does_not_tell_whether_an_account_exists(app, db, add_provider, vendor, postbox):

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from tests.webapp.conftest import ONE_DATABASE, submit
+from tests.webapp.conftest import ONE_DATABASE, command, submit
 from tests.webapp.sso.conftest import come_back, person
 from webapp.models import User
 from webapp.sessions import SESSION_COOKIE
@@ -160,8 +160,7 @@ def test_a_new_vendor_can_wait_for_its_dry_run(app, operator, db):
     fields = {**common, "id": "labor", "own_callback": "y", "token_auth_method": "post", "inactive": "y"}
     assert submit(operator, "/operator/providers/add/", **fields).status_code == 302
     options = [f"--{name.replace('_', '-')}={value}" for name, value in common.items()]
-    command = ["providers", "add", "praxis", *options, "--own-callback", "--inactive"]
-    assert app.test_cli_runner().invoke(args=command).exit_code == 0
+    command(app, "providers", "add", "praxis", *options, "--own-callback", "--inactive")
     assert {row.id: row.active for row in db.session.scalars(select(Provider))} == {"labor": False, "praxis": False}
 
 

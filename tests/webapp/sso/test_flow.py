@@ -52,7 +52,7 @@ def test_unknown_provider_is_not_found(client, add_provider, asked):
 def test_inactive_provider_is_not_found(app, client, add_provider, vendor):
     add_provider()
     location = leave(client)
-    app.test_cli_runner().invoke(args=["providers", "deactivate", "acme"])
+    command(app, "providers", "deactivate", "acme")
     assert client.get(LOGIN, query_string={"provider_id": "acme"}).status_code == 404
     assert client.get(CALLBACK, query_string=vendor.grant(location, person())).status_code == 404
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
-from tests.webapp.conftest import ONE_DATABASE
+from tests.webapp.conftest import ONE_DATABASE, command
 from tests.webapp.sso.conftest import CALLBACK, LOGIN, callback_of, come_back, leave, person
 from webapp.models import AuditEvent, User
 from webapp.sso.models import Provider
@@ -143,25 +143,20 @@ def test_the_shared_callbacks_answer_is_refused_at_an_own_one(client, add_provid
 
 def test_two_vendors_that_nothing_tells_apart_are_refused_and_the_operator_is_told(app, client, db, add_provider):
     add_provider("acme")
-    run = app.test_cli_runner().invoke
     given = [f"--{name}-url=https://sso.example/{name}" for name in ("authorization", "token", "userinfo")]
     add = ["providers", "add", "globex", "--name=G", "--client-id=c", "--client-secret=secret-of-globex", *given]
-    refused = run(args=add)
-    assert refused.exit_code == 1
-    assert "issuer" in refused.output
-    assert "RFC 9700" in refused.output
-    stored = run(args=[*add, "--own-callback"])
-    assert stored.exit_code == 0
-    assert f"{CALLBACK}globex/" in stored.output
-    assert "warning: acme has neither issuer nor own callback" in stored.output
+    refused = command(app, *add, fails=True)
+    assert "issuer" in refused
+    assert "RFC 9700" in refused
+    stored = command(app, *add, "--own-callback")
+    assert f"{CALLBACK}globex/" in stored
+    assert "warning: acme has neither issuer nor own callback" in stored
     with db.write() as session:  # as an older version may have left them
         session.get(Provider, "globex").own_callback = False
     for provider_id in ("acme", "globex"):
         refused_page = client.get(LOGIN, query_string={"provider_id": provider_id})
         assert refused_page.status_code == 503
         assert "eigene Callback-URL" in refused_page.get_data(as_text=True)
-    run(args=["providers", "deactivate", "globex"])
+    command(app, "providers", "deactivate", "globex")
     assert client.get(LOGIN, query_string={"provider_id": "acme"}).status_code == 302
-    activated = run(args=["providers", "activate", "globex"])
-    assert activated.exit_code == 1
-    assert "RFC 9700" in activated.output
+    assert "RFC 9700" in command(app, "providers", "activate", "globex", fails=True)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from clinical.errors import SettingError
-from tests.webapp.conftest import SECRET, add_user, login, make_app, submit
+from tests.webapp.conftest import SECRET, add_user, command, login, make_app, submit
 from tests.webapp.sso.conftest import LOGIN, person, sign_in
 from tests.webapp.sso.stub_vendor import secret_of
 from webapp.models import BrowserSession, Membership, User
@@ -32,7 +32,7 @@ FORM = {
 def test_the_login_page_lists_active_vendors_only(app, client, add_provider):
     add_provider("acme")
     add_provider("globex")
-    app.test_cli_runner().invoke(args=["providers", "deactivate", "globex"])
+    command(app, "providers", "deactivate", "globex")
     page = client.get("/accounts/login/?next=/accounts/").get_data(as_text=True)
     assert "/accounts/vendor_oauth2/login/?provider_id=acme&amp;next=/accounts/" in page
     assert "globex" not in page
@@ -183,60 +183,53 @@ def test_an_operator_switches_a_vendor_off(operator, add_provider):
 
 
 def test_commands_add_show_switch_and_test_a_vendor(app, client, vendor):
-    run = app.test_cli_runner().invoke
+    def run(*arguments, fails=False):
+        return command(app, "providers", *arguments, fails=fails)
+
     secret = secret_of("befund")
     vendor.seen.add(secret)
     base = f"{vendor.url}/good"
     added = run(
-        args=["providers", "add", "acme", "--name", "Acme", "--authorization-url", f"{base}/authorize", "--token-url",
-              f"{base}/token", "--userinfo-url", f"{base}/userinfo", "--client-id", "befund", "--client-secret", secret]
+        "add", "acme", "--name", "Acme", "--authorization-url", f"{base}/authorize", "--token-url", f"{base}/token",
+        "--userinfo-url", f"{base}/userinfo", "--client-id", "befund", "--client-secret", secret,
     )  # fmt: skip
-    assert added.exit_code == 0, added.output
-    assert "http://127.0.0.1:5000/accounts/vendor_oauth2/login/callback/" in added.output
-    assert "acme\tactive\tpost\tAcme" in run(args=["providers", "list"]).output
-    shown = run(args=["providers", "show", "acme"]).output
-    assert secret not in shown + added.output
+    assert "http://127.0.0.1:5000/accounts/vendor_oauth2/login/callback/" in added
+    assert "acme\tactive\tpost\tAcme" in run("list")
+    shown = run("show", "acme")
+    assert secret not in shown + added
     assert "login_url: http://127.0.0.1:5000/accounts/vendor_oauth2/login/?provider_id=acme" in shown
-    tested = run(args=["providers", "test", "acme"])
-    assert tested.exit_code == 0, tested.output
-    assert tested.output.count("ok   ") == 3
-    assert run(args=["providers", "deactivate", "acme"]).exit_code == 0
-    assert run(args=["providers", "activate", "nobody"]).exit_code == 1
+    assert run("test", "acme").count("ok   ") == 3
+    run("deactivate", "acme")
+    run("activate", "nobody", fails=True)
     plain = run(
-        args=["providers", "add", "x", "--name", "X", "--authorization-url", "http://x.example/", "--token-url", "x",
-              "--userinfo-url", "x", "--client-id", "x", "--client-secret", "x"]
+        "add", "x", "--name", "X", "--authorization-url", "http://x.example/", "--token-url", "x",
+        "--userinfo-url", "x", "--client-id", "x", "--client-secret", "x", fails=True,
     )  # fmt: skip
-    assert plain.exit_code == 1
-    assert "authorization_url: must be https" in plain.output
+    assert "authorization_url: must be https" in plain
 
 
 def test_providers_test_says_what_is_wrong(app, add_provider, vendor):
-    run = app.test_cli_runner().invoke
     add_provider("wrong-secret", client_secret="not this one")
     add_provider(
         "wrong-urls", userinfo_url=f"{vendor.url}/x", token_url=f"{vendor.url}/y", authorization_url=f"{vendor.url}/z"
     )
-    result = run(args=["providers", "test", "wrong-secret"])
-    assert result.exit_code == 1
-    assert "FAIL token: refuses the client" in result.output
-    result = run(args=["providers", "test", "wrong-urls"])
-    assert result.output.count("FAIL") == 3
+    assert "FAIL token: refuses the client" in command(app, "providers", "test", "wrong-secret", fails=True)
+    assert command(app, "providers", "test", "wrong-urls", fails=True).count("FAIL") == 3
 
 
 def test_commands_for_people_and_organizations(app, db):
-    run = app.test_cli_runner().invoke
-    assert run(args=["users", "add", "Erika@Example.org"]).exit_code == 0
-    assert run(args=["users", "add", "erika@example.org"]).exit_code == 1
-    assert run(args=["users", "add", "keine adresse"]).exit_code == 1
+    command(app, "users", "add", "Erika@Example.org")
+    command(app, "users", "add", "erika@example.org", fails=True)
+    command(app, "users", "add", "keine adresse", fails=True)
     org = "7f0b5a44-3a0e-4b52-8a51-5f1a5a8f0001"
-    assert run(args=["orgs", "add", "Praxis", "--id", org]).exit_code == 0
-    assert run(args=["orgs", "add", "Praxis"]).exit_code == 1
-    assert run(args=["orgs", "members", "add", org, "erika@example.org", "--role", "operator"]).exit_code == 0
-    assert "operator\tErika@example.org" in run(args=["orgs", "members", "list", org]).output
-    assert f"{org}\tPraxis" in run(args=["orgs", "list"]).output
+    command(app, "orgs", "add", "Praxis", "--id", org)
+    command(app, "orgs", "add", "Praxis", fails=True)
+    command(app, "orgs", "members", "add", org, "erika@example.org", "--role", "operator")
+    assert "operator\tErika@example.org" in command(app, "orgs", "members", "list", org)
+    assert f"{org}\tPraxis" in command(app, "orgs", "list")
     assert len(db.session.scalars(select(Membership)).all()) == 1
-    assert run(args=["users", "deactivate", "erika@example.org"]).exit_code == 0
-    assert "inactive" in run(args=["users", "list"]).output
+    command(app, "users", "deactivate", "erika@example.org")
+    assert "inactive" in command(app, "users", "list")
     assert db.session.scalars(select(User.email_verified_at)).one() is None
 
 

@@ -22,8 +22,8 @@ from clinical.contract import Arztbrief, Evidence, ExtractResponse, FieldState, 
 from clinical.reading.index import SearchIndex
 from clinical.settings import Settings
 from tests.serving import free_port, served, wait_until
-from tests.webapp.browser import FLAGS, SECRET, Visitor
-from tests.webapp.conftest import make_app, new_session
+from tests.webapp.browser import FLAGS, Visitor
+from tests.webapp.conftest import SECRET, command, make_app, new_session
 from tests.webapp.sso import live
 from webapp.extensions import db as database
 from webapp.models import User
@@ -235,7 +235,7 @@ def bench_of_the_run(
     url, port = f"sqlite:///{folder / 'webapp.sqlite3'}", free_port()
     with text_api(index, folder) as (api, key, behind):
         app = make_app(url, folder, web_port=port)
-        assert app.test_cli_runner().invoke(args=["demo"]).exit_code == 0
+        command(app, "demo")
         given = {
             "BEFUND_WORKBENCH_API_URL": api,
             "BEFUND_WORKBENCH_API_KEY": key,
@@ -319,6 +319,15 @@ def page(erika: Visitor) -> Page:
 def finished(page: Page) -> None:
     """All tiers have answered."""
     expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
+
+
+def coded(page: Page, words: str, *keys: str) -> None:
+    """A text that is pasted over what was there, all its tiers, and keys pressed from the first code on."""
+    typed(page, words)
+    finished(page)
+    page.keyboard.press("Control+Enter")
+    for key in keys:
+        page.keyboard.press(key)
 
 
 def saved(page: Page, name: str) -> str:

@@ -12,7 +12,7 @@ from catalog_build.training.feedback import read_counts, read_reviews
 from clinical.reading.index import SearchIndex
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor, picture
-from tests.webapp.workbench.conftest import Bench, finished, nothing_left, saved, typed
+from tests.webapp.workbench.conftest import Bench, coded, finished, nothing_left, saved, typed
 
 FIVE = "Arterielle Hypertonie, Diabetes mellitus Typ 2, Hypothyreose\nV. a. Pneumonie rechts\nGonarthrose links"
 RIGHT = "I10.90G; E11.90G; E03.9G; J18.9VR; M17.9GL"
@@ -56,9 +56,7 @@ def test_typing_shows_marks_and_codes_and_says_why_there_is_none(page: Page) -> 
 
 
 def test_keys_decide_and_everything_can_be_undone(page: Page) -> None:
-    typed(page, FIVE)
-    finished(page)
-    page.keyboard.press("Control+Enter")
+    coded(page, FIVE)
     outcome = page.locator("#outcome")
     for key, said in (
         ("Enter", "I10.90G"), ("x", "I10.90G"), ("v", "I10.90G"), ("Enter", "I10.90G; E03.9V"),
@@ -93,35 +91,21 @@ def test_single_letters_can_be_switched_off_as_keys_for_good(page: Page) -> None
     page.get_by_role("button", name="Tasten").click()
     page.get_by_label("Buchstaben wirken als Tasten").uncheck()
     for _ in range(2):
-        typed(page, "Arterielle Hypertonie")
-        finished(page)
-        page.keyboard.press("Control+Enter")
-        page.keyboard.press("x")
+        coded(page, "Arterielle Hypertonie", "x")
         expect(page.locator(".code-card.rejected")).to_have_count(0)
         page.keyboard.press("Delete")
         expect(page.locator(".code-card.rejected")).to_have_count(1)
         page.reload()
     page.get_by_role("button", name="Tasten").click()
     page.get_by_label("Buchstaben wirken als Tasten").check()
-    typed(page, "Arterielle Hypertonie")
-    finished(page)
-    page.keyboard.press("Control+Enter")
-    page.keyboard.press("x")
+    coded(page, "Arterielle Hypertonie", "x")
     expect(page.locator(".code-card.rejected")).to_have_count(1)
 
 
 def test_the_system_colours_show_every_choice(page: Page) -> None:
     page.emulate_media(forced_colors="active")
-    typed(page, "Arterielle Hypertonie")
-    finished(page)
-    page.keyboard.press("Control+Enter")
-    page.keyboard.press("Enter")
-    page.keyboard.press("n")
-    typed(page, "Hypothyreose, Gonarthrose links")
-    finished(page)
-    page.keyboard.press("Control+Enter")
-    for key in ("Enter", "Enter", "/"):
-        page.keyboard.press(key)
+    coded(page, "Arterielle Hypertonie", "Enter", "n")
+    coded(page, "Hypothyreose, Gonarthrose links", "Enter", "Enter", "/")
     page.keyboard.type("gicht")
     page.keyboard.press("Enter")  # takes the first once these words are answered
     expect(page.locator(".code-card")).to_have_count(3)
@@ -156,10 +140,7 @@ def test_the_keys_are_a_table(page: Page) -> None:
 
 
 def test_print_shows_the_text_and_what_was_accepted(page: Page) -> None:
-    typed(page, "Arterielle Hypertonie, Hypothyreose")
-    finished(page)
-    page.keyboard.press("Control+Enter")
-    page.keyboard.press("Enter")
+    coded(page, "Arterielle Hypertonie, Hypothyreose", "Enter")
     page.emulate_media(media="print")
     for there in ("#text", ".code-card.accepted", ".chip.main"):
         expect(page.locator(there)).to_be_visible()
@@ -168,15 +149,11 @@ def test_print_shows_the_text_and_what_was_accepted(page: Page) -> None:
 
 
 def test_the_result_leaves_as_fhir_csv_and_feedback(page: Page, tmp_path: Path, index: SearchIndex) -> None:
-    typed(page, FIVE)
-    finished(page)
-    page.keyboard.press("Control+Enter")
-    for key in ("Enter", "Enter", "x", "Enter", "Enter"):
-        page.keyboard.press(key)
+    coded(page, FIVE, "Enter", "Enter", "x", "Enter", "Enter")
     bundle = Bundle.model_validate(json.loads(saved(page, "FHIR")))
-    coded = [entry.resource.code.coding[0] for entry in bundle.entry]
-    assert [one.code for one in coded] == ["I10.90", "E11.90", "J18.9", "M17.9"]
-    assert {e.valueCoding.code for e in coded[2].extension} == {"V", "R"}
+    codings = [entry.resource.code.coding[0] for entry in bundle.entry]
+    assert [one.code for one in codings] == ["I10.90", "E11.90", "J18.9", "M17.9"]
+    assert {e.valueCoding.code for e in codings[2].extension} == {"V", "R"}
     assert bundle.entry[2].resource.verificationStatus.coding[0].code == "provisional"
     table = saved(page, "CSV").lstrip("\ufeff").splitlines()
     assert table[0] == "Kode;Bezeichnung;Sicherheit;Seite;Art;Textstelle;Gehört zu"

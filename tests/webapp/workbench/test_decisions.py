@@ -8,19 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.serving import wait_until
 from tests.webapp.browser import Visitor
-from tests.webapp.workbench.conftest import LETTER, Bench, finished, member, saved, typed
+from tests.webapp.workbench.conftest import LETTER, Bench, coded, finished, member, saved, typed
 
 NOTHING = "Noch nichts übernommen."
 ENDED = "Ihre Sitzung ist beendet."
-
-
-def coded(page: Page, words: str, *keys: str) -> None:
-    """A text that is pasted over what was there, all its tiers, and keys pressed from the first code on."""
-    typed(page, words)
-    finished(page)
-    page.keyboard.press("Control+Enter")
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def leaving(page: Page) -> list[list[str]]:

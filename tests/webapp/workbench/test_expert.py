@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.webapp.browser import PHONE
-from tests.webapp.workbench.conftest import finished, typed
+from tests.webapp.workbench.conftest import coded, finished, typed
 
 KEYS_MOST = 30
 TWENTY = """Diagnosen:
@@ -117,9 +117,7 @@ def test_every_kind_of_conflict_stands_in_the_strip_and_a_key_leads_to_it(
 
 
 def test_what_does_not_go_together_is_said_and_can_be_left(page: Page) -> None:
-    typed(page, "Arterielle Hypertonie")
-    finished(page)
-    page.keyboard.press("Control+Enter")
+    coded(page, "Arterielle Hypertonie")
     by_hand(page, "E11.90", "E14.90")
     strip = page.locator("#conflicts")
     expect(strip).to_contain_text("E11.90 sagt genauer, was E14.90 offen lässt.")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.webapp.browser import DESK, PHONE, Visitor, looks, picture, violations
 from tests.webapp.sso import live
-from tests.webapp.workbench.conftest import LETTER, Bench, finished, member, typed
+from tests.webapp.workbench.conftest import LETTER, Bench, coded, finished, member, typed
 from tests.written_files import pdf_of
 
 HEAVIEST = 60 * 1024
@@ -28,7 +28,7 @@ def looking(chromium: Browser, bench: Bench) -> Iterator[Visitor]:
     someone.context.close()
 
 
-def coded(page: Page) -> None:
+def example(page: Page) -> None:
     page.get_by_role("button", name="Beispiel").click()
     expect(page.locator("#count")).to_contain_text("Stufe 3", timeout=20_000)
     page.locator(".code-card").first.focus()
@@ -55,7 +55,7 @@ def searched(page: Page) -> None:
 
 
 PAGES = {
-    "/": None, "/coding/": coded, "/extraction/": read, "/drafting/": drafted, "/catalog/": searched,
+    "/": None, "/coding/": example, "/extraction/": read, "/drafting/": drafted, "/catalog/": searched,
     "/catalog/chapters/04/": None, "/catalog/groups/E10-E14/": None, "/catalog/E11.90/": None,
     "/accounts/": None, "/documents/": None, "/tokens/": None, "/operator/providers/": None,
     "/operator/providers/add/": None, "/operator/providers/demo/": None, "/operator/audit/": None,
@@ -123,20 +123,12 @@ def test_axe_finds_nothing_in_the_rarer_states(looking: Visitor, bench: Bench) -
     assert found == []
 
 
-def opened(page: Page, words: str) -> None:
-    typed(page, words)
-    finished(page)
-    page.keyboard.press("Control+Enter")
-
-
 def corrected(page: Page, bench: Bench) -> None:
-    opened(page, "Arterielle Hypertonie, V. a. Pneumonie rechts, kein Fieber. Mutter: Mammakarzinom.")
-    page.keyboard.press("m")
+    coded(page, "Arterielle Hypertonie, V. a. Pneumonie rechts, kein Fieber. Mutter: Mammakarzinom.", "m")
 
 
 def conflicting(page: Page, bench: Bench) -> None:
-    opened(page, "Arterielle Hypertonie, Diabetes mellitus Typ 2, Hypothyreose")
-    page.keyboard.press("s")
+    coded(page, "Arterielle Hypertonie, Diabetes mellitus Typ 2, Hypothyreose", "s")
     page.locator("#add").fill("E14.90")
     expect(page.locator("#matches")).to_have_attribute("data-of", "E14.90")
     page.keyboard.press("Enter")
@@ -147,9 +139,7 @@ def conflicting(page: Page, bench: Bench) -> None:
 
 def several(page: Page, bench: Bench) -> None:
     for words in ("Arterielle Hypertonie", "Hypothyreose und Gicht"):
-        opened(page, words)
-        page.keyboard.press("Enter")
-        page.keyboard.press("n")
+        coded(page, words, "Enter", "n")
     typed(page, "Gonarthrose links")
     finished(page)
     page.locator("#add").focus()
@@ -202,9 +192,7 @@ def filed(page: Page, bench: Bench) -> None:
 
 
 def another(page: Page, bench: Bench) -> None:
-    opened(page, "Arterielle Hypertonie")
-    page.keyboard.press("Enter")
-    page.keyboard.press("c")
+    coded(page, "Arterielle Hypertonie", "Enter", "c")
     typed(page, "Kein Fieber. Mutter: Mammakarzinom. Termin zur Abklärung einer Gicht.")
     finished(page)
     page.locator("#same").wait_for()

@@ -195,7 +195,7 @@ def organization_of(text: str) -> uuid.UUID:
 
 
 def _user(email: str) -> User:
-    user: User | None = db.session.scalar(select(User).where(User.email_key == email.strip().casefold()))
+    user = User.of(db.session, email)
     if user is None:
         raise click.ClickException(f"there is no account {email}; see: flask --app webapp users add")
     return user

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from webapp.fhir.bulk.lines import BadLine, problems_of
+from webapp.fhir.bulk.lines import BadLine, require_valid
 from webapp.fhir.details import LARGEST, Details, Resource, picked, without_nothing
 
 SYSTEMS = {"kdl": "http://dvmd.de/fhir/CodeSystem/kdl", "loinc": "http://loinc.org"}
@@ -99,7 +99,9 @@ def details_of(line: DetailsLine) -> Details | None:
     given: Resource = without_nothing(_elements(line))
     if not given:
         return None
-    _validate(given)
+    content = [{"attachment": {}} | item for item in given.get("content", [{}])]
+    whole = given | {"status": "current", "content": content}
+    require_valid(whole, "DocumentReference", "the details are", "elements of a FHIR R4 DocumentReference")
     written = orjson.dumps(given)
     if len(written) > LARGEST or b"\\u0000" in written:
         raise BadLine("the details are too long or hold U+0000", f"at most {LARGEST} bytes of JSON")
@@ -120,16 +122,3 @@ def _elements(line: DetailsLine) -> Resource:
         if items:
             place[last] = items if many else items[0]
     return made
-
-
-def _validate(given: Resource) -> None:
-    from fhir.resources.R4B.documentreference import DocumentReference  # slow to import: 1 s
-
-    own: Resource = {"attachment": {}}
-    content = [own | item for item in given.get("content", [{}])]
-    try:
-        DocumentReference.model_validate(given | {"status": "current", "content": content})
-    except ValidationError as error:
-        raise BadLine(problems_of(error), "elements of a FHIR R4 DocumentReference") from None
-    except (TypeError, AttributeError, LookupError, ValueError):  # over an unknown type of what is contained
-        raise BadLine("the details are no FHIR", "elements of a FHIR R4 DocumentReference") from None

@@ -45,18 +45,25 @@ def problems_of(error: ValidationError, most: int | None = 5, whole: str = "") -
     return "; ".join(sorted(said))
 
 
-def resource_of(text: str, kind: str) -> dict[str, Any]:
-    """The FHIR resource on a line, once fhir.resources (R4B) finds it valid; of `meta` only what is not the service's
-    own. Raises BadLine."""
+def require_valid(resource: Any, kind: str, what: str, expected: str) -> None:
+    """Raise BadLine where fhir.resources (R4B) does not find a resource valid; `what` of the line it is."""
     from fhir.resources.R4B import get_fhir_model_class  # slow to import: 1 s
 
     try:
-        resource = orjson.loads(text)
         get_fhir_model_class(kind).model_validate(resource)
     except ValidationError as error:
-        raise BadLine(problems_of(error), f"a FHIR R4 {kind}") from None
+        raise BadLine(problems_of(error), expected) from None
+    except (TypeError, AttributeError, LookupError, ValueError):  # over some values of a wrong or an unknown type
+        raise BadLine(f"{what} no FHIR", expected) from None
+
+
+def resource_of(text: str, kind: str) -> dict[str, Any]:
+    """The FHIR resource on a line, once it is valid; of `meta` only what is not the service's own. Raises BadLine."""
+    try:
+        resource = orjson.loads(text)
     except ValueError:
         raise BadLine("the line is no JSON", f"a FHIR R4 {kind}") from None
+    require_valid(resource, kind, "the line is", f"a FHIR R4 {kind}")
     if not isinstance(resource, dict) or resource.pop("resourceType", kind) != kind or "\\u0000" in text:
         raise BadLine("the line is another resource", f"a FHIR R4 {kind}")
     ident = {"id": resource["id"]} if "id" in resource else {}

@@ -83,9 +83,7 @@ def create(
     session: Session, organization: uuid.UUID, name: str, scopes: str = smart.DEFAULT, *, by: User | None = None
 ) -> ServiceAccount:
     """A new account without secrets and keys. Raises SettingError."""
-    found = session.get(Organization, organization)
-    if found is None:
-        raise SettingError(f"there is no organization {organization}", "", "see: flask --app webapp orgs list")
+    found = session.get_one(Organization, organization)
     if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise SettingError("the name of the service account", f"one line of at most {NAME_LENGTH} characters")
     if wrong := smart.problem(scopes):

@@ -1,13 +1,9 @@
 """`flask --app webapp services ...`: service accounts, secrets, keys; `origins ...`: web pages that may call."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from sqlalchemy.orm import Session
 
-from clinical.errors import SettingError
 from webapp.cli import Group
 from webapp.extensions import db
 from webapp.fhir.bulk.cli import ORG, organization_of
@@ -27,7 +23,7 @@ _ACCOUNT = click.argument("account")
 @click.option("--scopes", default=scopes.DEFAULT, show_default=True, help="What it may do, in one argument.")
 def add(org: str, name: str, scopes: str) -> None:
     """Make a service account NAME; prints its id, which is its client_id. It then needs a secret or keys."""
-    with _writing() as session:
+    with db.write() as session:
         account = accounts.create(session, organization_of(org), name, scopes)
     click.echo(account.id)
 
@@ -53,7 +49,7 @@ def show() -> None:
 @click.option("--days", default=accounts.DAYS, show_default=True, help=f"Valid for, at most {MOST_DAYS}.")
 def add_secret(account: str, days: int) -> None:
     """Print a new secret for ACCOUNT, and nothing else. It is shown only now; those before it go on working."""
-    with _writing() as session:
+    with db.write() as session:
         text = accounts.add_secret(session, accounts.find(session, account), days)
     click.echo(text)
 
@@ -63,7 +59,7 @@ def add_secret(account: str, days: int) -> None:
 @click.argument("secret")
 def revoke_secret(account: str, secret: str) -> None:
     """End SECRET (its id, the part after bfs_) of ACCOUNT at once."""
-    with _writing() as session:
+    with db.write() as session:
         done = accounts.revoke_secret(session, accounts.find(session, account), secret)
     if not done:
         raise click.ClickException(f"{account} has no valid secret {secret}")
@@ -76,7 +72,7 @@ def revoke_secret(account: str, secret: str) -> None:
 @click.option("--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A key set to upload.")
 def keys(account: str, url: str, file: Path | None) -> None:
     """Say where the public keys of ACCOUNT are (RS384 or ES384), for access tokens by signed assertion."""
-    with _writing() as session:
+    with db.write() as session:
         jwks = file.read_text("utf-8", "replace") if file else ""
         accounts.set_keys(session, accounts.find(session, account), url=url, jwks=jwks)
     click.echo("stored")
@@ -88,7 +84,7 @@ def keys(account: str, url: str, file: Path | None) -> None:
 def handling(account: str, how: str) -> None:
     """Say what becomes of search parameters of ACCOUNT that are not understood: strict refuses them (the default),
     lenient leaves them out. `Prefer: handling=` of a call decides for that call."""
-    with _writing() as session:
+    with db.write() as session:
         accounts.set_lenient(session, accounts.find(session, account), how == "lenient")
     click.echo(f"{account} is {how}")
 
@@ -98,7 +94,7 @@ def handling(account: str, how: str) -> None:
 @click.option("--undo", is_flag=True, help="Let it call again.")
 def deactivate(account: str, undo: bool) -> None:
     """Refuse all calls of ACCOUNT from now on, and the document links it made."""
-    with _writing() as session:
+    with db.write() as session:
         accounts.set_active(session, accounts.find(session, account), undo)
     click.echo(f"{account} is {'active' if undo else 'inactive'}")
 
@@ -108,7 +104,7 @@ def deactivate(account: str, undo: bool) -> None:
 @click.argument("origin")
 def add_origin(org: str, origin: str) -> None:
     """Let web pages of ORIGIN (https://host) read what their token may read."""
-    with _writing() as session:
+    with db.write() as session:
         origins.add(session, organization_of(org), origin)
     click.echo(f"{origin} is allowed")
 
@@ -118,7 +114,7 @@ def add_origin(org: str, origin: str) -> None:
 @click.argument("origin")
 def remove_origin(org: str, origin: str) -> None:
     """Refuse web pages of ORIGIN from now on."""
-    with _writing() as session:
+    with db.write() as session:
         done = origins.remove(session, organization_of(org), origin)
     if not done:
         raise click.ClickException(f"{origin} is not on the list")
@@ -131,13 +127,3 @@ def list_origins(org: str) -> None:
     """One origin a line."""
     for origin in origins.listed(db.session, organization_of(org)):
         click.echo(origin)
-
-
-@contextmanager
-def _writing() -> Iterator[Session]:
-    """A writing transaction whose faults are the command's."""
-    try:
-        with db.write() as session:
-            yield session
-    except SettingError as error:
-        raise click.ClickException(str(error)) from None

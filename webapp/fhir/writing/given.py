@@ -211,6 +211,14 @@ def document(resource: Resource, at: str = "", *, inline: bool = False, supersed
     )  # fmt: skip
 
 
+def posted_document(resource: Resource, at: str = "") -> tuple[GivenDocument, Resource, bytes | None]:
+    """The kept part of a DocumentReference as it was sent, its attachment, and its file where that is inline. Raises
+    FhirError 400 and 422."""
+    data = taken_data(resource, at)
+    valid = checked(resource, DOCUMENT, at)
+    return document(valid, at, inline=data is not None), attachment_of(valid, at), data
+
+
 def patient(resource: Resource, at: str = "") -> GivenPatient:
     """The kept part of a Patient, once it is valid. Raises FhirError 400 and 422."""
     if fault := beyond(resource):

@@ -92,8 +92,7 @@ def verify(files: Files, expected: Mapping[bytes, int], remove: Callable[[bytes]
     to at that moment and says whether it did."""
     faults = [(digest, fault) for digest, size in expected.items() if (fault := _fault(files, digest, size))]
     unused = sum(1 for digest in files.digests() if digest not in expected)
-    settled = [digest for digest in files.settled(STALE) if digest not in expected] if remove else []
-    removed = sum(map(remove, settled)) if remove else 0
+    removed = sum(remove(digest) for digest in files.digests(STALE) if digest not in expected) if remove else 0
     swept = files.sweep() if remove and isinstance(files, FolderFiles) else 0
     return StorageReport(len(expected) - len(faults), tuple(faults), unused, removed, swept)
 

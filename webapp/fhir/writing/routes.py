@@ -62,10 +62,7 @@ def _new_document(
 ) -> Result:  # fmt: skip
     """Store a document unless the condition finds one; `key`: it is found by that afterwards; `chosen`: the id that the
     program has chosen. Raises FhirError."""
-    data = given.taken_data(resource)
-    resource = given.checked(resource, "DocumentReference")
-    attachment = given.attachment_of(resource)
-    said = given.document(resource, inline=data is not None)
+    said, attachment, data = given.posted_document(resource)
     said = replace(said, words=(*said.words, ("identifier", "|".join(key)))) if key else said
     new = SentDocument(said, store.NO_FILE, condition=condition, **chosen)
     if data is None:

@@ -114,11 +114,8 @@ class Transaction:
             content_type = clean_content_type(str(entry.resource.get("contentType", "")))
             self.files[entry.name] = body, content_type
         elif entry.kind == "DocumentReference":
-            data = given.taken_data(entry.resource, entry.at)
-            resource = given.checked(entry.resource, entry.kind, entry.at)
-            attachment = given.attachment_of(resource, entry.at)
+            document, attachment, data = given.posted_document(entry.resource, entry.at)
             name = str(attachment.get("url", "")) if data is None else f"inline {entry.number}"
-            document = given.document(resource, entry.at, inline=data is not None)
             self._documents.append(BundleDocument(entry, document, attachment, name))
             if data is not None:
                 self.files[name] = data, ""
