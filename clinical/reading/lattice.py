@@ -327,7 +327,7 @@ def _leading(reading: Reading) -> set[int]:
 
 
 def _letters(reading: Reading) -> set[int]:
-    """Where the letters of certainties stand ("KHK V, Reflux A")."""
+    """Places of the letters of certainties ("KHK V, Reflux A")."""
     return {reading.start[at] for one in reading.signs if one.row.trigger in _CERTAINTIES for at in one.cue_tokens}
 
 
