@@ -68,19 +68,37 @@ def alembic_config() -> "Config":
 
 
 @db_group.command("upgrade")
-def upgrade() -> None:
-    """Bring the schema to the newest revision."""
-    upgrade_schema()
-    click.echo("schema is at head")
+@click.argument("revision", default="head")
+def upgrade(revision: str) -> None:
+    """Bring the schema to REVISION (default: the newest)."""
+    upgrade_schema(revision)
+    click.echo(f"schema is at {revision}")
 
 
-def upgrade_schema() -> None:
-    """Bring the database of the current application to the newest revision, making SQLite's folder when it is
-    missing."""
+@db_group.command("downgrade")
+@click.argument("revision")
+def downgrade(revision: str) -> None:
+    """Take the schema back to REVISION. Data of newer tables is lost."""
+    from alembic import command
+
+    command.downgrade(alembic_config(), revision)
+    click.echo(f"schema is at {revision}")
+
+
+@db_group.command("current")
+def current() -> None:
+    """Show the revision the database is at."""
+    from alembic import command
+
+    command.current(alembic_config(), verbose=True)
+
+
+def upgrade_schema(revision: str = "head") -> None:
+    """Bring the database of the current application to `revision`, making SQLite's folder when it is missing."""
     from alembic import command
 
     keep_private(db.engine, make=True)
-    command.upgrade(alembic_config(), "head")
+    command.upgrade(alembic_config(), revision)
 
 
 def schema_is_current() -> bool:

@@ -140,10 +140,10 @@ class MentionReader:
         return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
 
     def _titled(self, reading: Reading) -> list[CandidateSpan]:
-        """A span for each official title of a code in the text."""
+        """A span for each official title of a code in the text, up to as many as are ranked of all others."""
         text, seen = reading.text, reading.seen
         found = []
-        for first, last, code in self._code_titles.places(seen.words):
+        for first, last, code in self._code_titles.places(seen.words)[: RANKED_SPANS + LISTED_SPANS]:
             start, end = int(seen.places[first, 0]), int(seen.places[last, 1])
             part = Part(text[start:end], start, end)
             found.append(CandidateSpan(part, last - first + 1, 1.0, "", int(seen.places[first, 1]), code))
