@@ -68,7 +68,7 @@ def rows_of(index: SearchIndex, made: Sequence[DraftedLetter]) -> list[Row]:
     for name in INSTRUCTIONS:
         own = [one for one in made if one.instruction == name]
         there = [(one.text, one.draft) for one in own if one.draft is not None]
-        rows += row("answered", name, len(own), share(len(there), len(own)))
+        rows += row("failed", name, len(own), float(len(own) - len(there)))
         rows += row("german", name, len(there), share(sum(is_german(draft) for _, draft in there), len(there)))
         rows += row("words", name, len(there), mean([len(draft.split()) for _, draft in there]))
         names = [str(number) for number in range(len(there))]

@@ -69,9 +69,9 @@ def told(answer: ExtractResponse, bait: Bait) -> Told:
 
 
 def rows_of(who: str, asked: Sequence[Bait], answers: Sequence[ExtractResponse | None]) -> list[Row]:
-    """Lies that passed and lies told, over all and by class; letters without an answer are left out."""
+    """Lies that passed and lies told, over all and by class, of the letters that were answered; how many were not."""
     judged = [(bait.kind, told(one, bait)) for bait, one in zip(asked, answers, strict=True) if one is not None]
-    rows = list[Row]()
+    rows = row("failed", f"{who}: {ALL}", len(asked), float(sum(one is None for one in answers)))
     for kind in (ALL, *CLASSES):
         own = [how for each, how in judged if kind in (ALL, each)]
         rows += row("lies_passed", f"{who}: {kind}", len(own), share(own.count("passed"), len(own)))

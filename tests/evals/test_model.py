@@ -158,6 +158,11 @@ def counted_calls(calls: list[dict[str, Any]]) -> int:
     return sum("stream" not in one and one["messages"][-1]["content"] != "Antworte mit: ok" for one in calls)
 
 
+def test_letters_that_got_no_answer_are_failures() -> None:
+    rows = lies.rows_of("model", lies.baits(1)[:2], [None, None])
+    assert [(one.n, one.value) for one in rows if one.measure == "failed"] == [(2, 2.0)]
+
+
 def test_a_run_that_was_cut_goes_on_and_says_the_same(starter_artifact: Path, tmp_path: Path, capsys) -> None:
     """The server refuses everything after twenty calls; the second run asks for what is missing, the third nothing."""
     broken = JSONResponse({"error": {"message": "gone"}}, status_code=500)
