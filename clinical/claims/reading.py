@@ -166,6 +166,10 @@ class Reading(SourceText):
     """A German clinical text, read once: a `SourceText` (tokens with keys, and what divides them) with its layout and
     its claims. Nothing of it changes once it is read; what is not asked for is not computed. Made by `Reading.of`."""
 
+    names: Sequence[tuple[int, int]] = ()
+    """Places of official titles, in their order, set before a claim is asked for: what their words deny is a name
+    ("Ohne Angabe einer hypertensiven Krise"), and nothing behind it."""
+
     def __init__(self, text: str, by: Tagger | None = None) -> None:
         super().__init__(text)
         self._by = by
@@ -212,8 +216,14 @@ class Reading(SourceText):
 
     @cached_property
     def triggers(self) -> tuple[Occurrence, ...]:
-        """Every trigger of the table that stands in the text, in the order of their places."""
-        return occurrences(self, signs=self.signs)
+        """Every trigger of the table that stands in the text, in the order of their places; none that stands within a
+        name, behind its beginning."""
+        found = occurrences(self, signs=self.signs)
+        return tuple(one for one in found if not self._is_of_name(one)) if self.names else found
+
+    def _is_of_name(self, one: Occurrence) -> bool:
+        at = bisect_left(self.names, (one.start,)) - 1
+        return at >= 0 and one.end <= self.names[at][1]
 
     @cached_property
     def _governed(self) -> Governed:

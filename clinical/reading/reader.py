@@ -26,6 +26,7 @@ from clinical.text import (
     SIDES,
     STAGE_WORDS,
     Part,
+    Token,
     coded_at,
     folded_words,
     has_more_content,
@@ -76,6 +77,8 @@ class MentionReader:
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
         readings = [Reading.of(text, self._tagger) for text in texts]
+        for reading in readings:
+            reading.names = [(first.start, last.end) for first, last, _ in self._official(reading)]
         own = [self._claims_of(reading, [(0, len(reading.text))])[0] for reading in readings]
         alone = [self._is_wording(*one) for one in zip(readings, own, strict=True)]
         if others := [reading for reading, one in zip(readings, alone, strict=True) if not one]:
@@ -139,15 +142,21 @@ class MentionReader:
         ranked = [one for one in ranked if not (_is_code(one.part, reading) or one.part.start in named)]
         return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
 
+    def _official(self, reading: Reading) -> list[tuple[Token, Token, int]]:
+        """The first and last word of each official title of a code in the text, and the number of the code, up to as
+        many as are ranked of all other spans."""
+        words = reading.written
+        found = self._code_titles.places([word.text for word in words])[: RANKED_SPANS + LISTED_SPANS]
+        return [(words[first], words[last], code) for first, last, code in found]
+
     def _titled(self, reading: Reading) -> list[CandidateSpan]:
-        """A span for each official title of a code in the text, up to as many as are ranked of all others."""
-        text, seen = reading.text, reading.seen
-        found = []
-        for first, last, code in self._code_titles.places(seen.words)[: RANKED_SPANS + LISTED_SPANS]:
-            start, end = int(seen.places[first, 0]), int(seen.places[last, 1])
-            part = Part(text[start:end], start, end)
-            found.append(CandidateSpan(part, last - first + 1, 1.0, "", int(seen.places[first, 1]), code))
-        return found
+        """A span for each official title in the text, judged by its first word."""
+        text, spans = reading.text, list[CandidateSpan]()
+        for first, last, code in self._official(reading):
+            part = Part(text[first.start : last.end], first.start, last.end)
+            content = len(reading.said(first.start, last.end))
+            spans.append(CandidateSpan(part, content, 1.0, "", first.end, code))
+        return spans
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
         """The numbers of the spans that explain the text best, and the hits (span by span) that count of them; with

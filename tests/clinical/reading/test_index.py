@@ -392,6 +392,13 @@ def test_a_denied_title_gives_no_code(index: SearchIndex):
     assert "K29.7" not in {one.code for one in found.codes}
 
 
+def test_what_a_title_denies_is_denied_of_nothing_behind_it(index: SearchIndex):
+    title = "Essentielle Hypertonie, nicht näher bezeichnet: Ohne Angabe einer hypertensiven Krise"
+    found = index.read(f"{title}\nGicht\nDiabetes mellitus Typ 2")
+    assert {one.claim for one in found.mentions} == {"present"}
+    assert {"I10.90", "E11.90"} <= {one.code for one in found.codes}
+
+
 def test_titles_of_codes_are_found_as_long_as_they_are(index: SearchIndex):
     titles = CodeTitles(index.catalog, index.wordings)
 
