@@ -26,7 +26,6 @@ from clinical.text import (
     SIDES,
     STAGE_WORDS,
     Part,
-    Token,
     coded_at,
     folded_words,
     has_more_content,
@@ -77,15 +76,16 @@ class MentionReader:
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
         readings = [Reading.of(text, self._tagger) for text in texts]
-        for reading in readings:
-            reading.names = [(first.start, last.end) for first, last, _ in self._official(reading)]
+        titles = [self._titles_in(reading) for reading in readings]
+        for reading, spans in zip(readings, titles, strict=True):
+            reading.names = [(span.part.start, span.part.end) for span in spans]
         own = [self._claims_of(reading, [(0, len(reading.text))])[0] for reading in readings]
         alone = [self._is_wording(*one) for one in zip(readings, own, strict=True)]
         if others := [reading for reading, one in zip(readings, alone, strict=True) if not one]:
             tag_together(others, self._tagger)
         return [
-            self._of_wording(reading) if one else self._of_text(reading, claim)
-            for reading, one, claim in zip(readings, alone, own, strict=True)
+            self._of_wording(reading) if one else self._of_text(reading, claim, spans)
+            for reading, one, claim, spans in zip(readings, alone, own, titles, strict=True)
         ]
 
     def _is_wording(self, reading: Reading, own: Claim) -> bool:
@@ -97,18 +97,16 @@ class MentionReader:
         begun = self._shortened.is_begun(reading.text, reading.written)
         return TextSpans(reading, (_whole(reading.text),), (Claim(),), ("present",), True, begun)
 
-    def _of_text(self, reading: Reading, own: Claim) -> TextSpans:
-        """The spans of a text that is no wording by itself; `own`: the claim of all of it."""
+    def _of_text(self, reading: Reading, own: Claim, titles: Sequence[CandidateSpan]) -> TextSpans:
+        """The spans of a text that is no wording by itself; `own`: the claim of all of it, `titles`: official ones."""
         text, whole = reading.text, _whole(reading.text)
-        found = self._spans(reading)
+        found = self._spans(reading, titles)
         if not found:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [span.judged for span in found])
-        if reading.coded:
-            claims = [
-                reading.by_letter(claim, span.part.start, span.part.end)
-                for claim, span in zip(claims, found, strict=True)
-            ]
+        for number, span in enumerate(found):
+            if span.titled is not None:  # its letter stands beside all of it
+                claims[number] = reading.by_letter(claims[number], span.part.start, span.part.end)
         assertions = _settled(found, [claim.assertion for claim in claims], reading)
         if not has_more_content(text, reading.written, ACROSS):
             found.append(whole._replace(chance=0.0))
@@ -120,7 +118,7 @@ class MentionReader:
         """A phrase as one wording, whatever it would claim as a text."""
         return TextSpans(Reading.of(phrase, self._tagger), (_whole(phrase),), (Claim(),), ("present",), True)
 
-    def _spans(self, reading: Reading) -> list[CandidateSpan]:
+    def _spans(self, reading: Reading, titled: Sequence[CandidateSpan]) -> list[CandidateSpan]:
         seen = reading.seen
         found = mentions(reading.marks, self.weights.least, MOST_WORDS)
         best = sorted(found, key=lambda run: -run[2])
@@ -136,26 +134,20 @@ class MentionReader:
         ranked = likeliest(best[:RANKED_SPANS])[:RANKED_SPANS]
         others = likeliest(best[RANKED_SPANS : RANKED_SPANS + LISTED_SPANS])
         ranked += _apart(others, ranked)[:LISTED_SPANS]
-        titled = self._titled(reading)
-        ranked = [one for one in ranked if not any(_is_of(one, title) for title in titled)] + titled
+        ranked = [*(one for one in ranked if not any(_is_of(one, title) for title in titled)), *titled]
         named = {match.start() for match in _OF_CODES.finditer(reading.text)}
         ranked = [one for one in ranked if not (_is_code(one.part, reading) or one.part.start in named)]
         return _with_sites(reading.text, sorted(ranked, key=lambda span: (span.part.start, span.part.end)))
 
-    def _official(self, reading: Reading) -> list[tuple[Token, Token, int]]:
-        """The first and last word of each official title of a code in the text, and the number of the code, up to as
-        many as are ranked of all other spans."""
-        words = reading.written
-        found = self._code_titles.places([word.text for word in words])[: RANKED_SPANS + LISTED_SPANS]
-        return [(words[first], words[last], code) for first, last, code in found]
-
-    def _titled(self, reading: Reading) -> list[CandidateSpan]:
-        """A span for each official title in the text, judged by its first word."""
-        text, spans = reading.text, list[CandidateSpan]()
-        for first, last, code in self._official(reading):
+    def _titles_in(self, reading: Reading) -> list[CandidateSpan]:
+        """A span for each official title of a code in the text, judged by its first word; up to as many as are ranked
+        of all others."""
+        text, words, spans = reading.text, reading.written, list[CandidateSpan]()
+        places = self._code_titles.places([word.text for word in words])
+        for at, to, code in places[: RANKED_SPANS + LISTED_SPANS]:
+            first, last = words[at], words[to]
             part = Part(text[first.start : last.end], first.start, last.end)
-            content = len(reading.said(first.start, last.end))
-            spans.append(CandidateSpan(part, content, 1.0, "", first.end, code))
+            spans.append(CandidateSpan(part, to - at + 1, 1.0, "", first.end, code))
         return spans
 
     def chosen(self, draft: TextSpans, hits: Hits, weights: ReadingWeights | None = None) -> tuple[list[int], Hits]:
