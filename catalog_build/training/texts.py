@@ -20,7 +20,7 @@ from clinical.icd import SYMPTOMS
 HERE: Final = Path(__file__).parent
 SEPARATORS: Final = (
     *(", ", ", ", "; ", " / ", "/", " + ", " und ", " u. ", " sowie ", "\n", "\n", "\n- ", "\n• ", "\n* "),
-    *(" - ", " & ", " · ", ". ", " "),
+    *(" - ", " & ", " · ", ". ", " ", " ", " "),
 )
 """Between the items of a list; commas and lines are the most frequent in notes."""
 JOINTS: Final = (

@@ -61,6 +61,8 @@ SYMPTOMS: Final = CategoryRange("R00", "R99")
 INJURIES: Final = CategoryRange("S00", "T99")
 HEALTH_FACTORS: Final = CategoryRange("Z00", "Z99")
 """Chapter XXI: states, history, contacts with the health services."""
+STATES: Final = CategoryRange("Z89", "Z99")
+"""What operations, devices and long treatments leave."""
 _SEQUELAE: Final = frozenset(
     ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
 )

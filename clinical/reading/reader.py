@@ -18,6 +18,7 @@ from clinical.claims import Claim, ClaimReader, Reading, Tagger, tag_together
 from clinical.contract import Assertion
 from clinical.icd import Catalog, category
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
+from clinical.reading.joints import Joints
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles, CodeTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
@@ -26,6 +27,7 @@ from clinical.text import (
     SIDES,
     STAGE_WORDS,
     Part,
+    as_typed,
     coded_at,
     folded_words,
     has_more_content,
@@ -72,10 +74,11 @@ class MentionReader:
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
         self.weights = reading_weights()
         self._titles, self._code_titles = ChapterTitles(catalog.chapters.values()), CodeTitles(catalog, wordings)
+        self._joints = Joints(wordings)
 
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
-        readings = [Reading.of(text, self._tagger) for text in texts]
+        readings = [Reading.of(self._joints.parted(as_typed(text)), self._tagger) for text in texts]
         titles = [self._titles_in(reading) for reading in readings]
         for reading, spans in zip(readings, titles, strict=True):
             reading.names = [(span.part.start, span.part.end) for span in spans]

@@ -28,6 +28,7 @@ GAPS: Final = 256
 LONGEST_GAP: Final = 6
 """Characters of a gap that are read, runs of blanks as one."""
 _BLANKS: Final = re.compile(r"[ \t]+")
+_TRAILING: Final = re.compile(r"[ \t]+(?=\n)")
 DENSE: Final = SHAPES + 2 * (len(MARKS) + 1)
 
 
@@ -75,7 +76,8 @@ def _gap_row(gap: str) -> int:
 
 
 def _gap(gap: str) -> tuple[list[bool], int]:
-    """The marks in a gap, and its row in the table of gaps."""
+    """The marks in a gap, and its row in the table of gaps. Blanks before the end of a line are nothing."""
+    gap = _TRAILING.sub("", gap) if "\n" in gap else gap
     return _COMMON.get(gap) or (_marks(gap), _gap_row(gap))
 
 

@@ -1,7 +1,8 @@
 """python -m evals reading --catalog DIR --inputs FILE: texts that state several things, as tier 1 answers them.
 
 With `--printed N` in place of a file: N texts of each form in which systems print diagnoses, with official titles,
-codes and the letters of German outpatient coding.
+codes and the letters of German outpatient coding. With `--forms` the file's inputs in each form of typing and copying
+(`evals.reading.forms`), a class each.
 
 By class of text and for ALL of them: the share of the statements that is shown, of the shown codes that is right, and
 of what is denied or of others that is shown all the same (`evals.measures.texts`); what is there and read as not there,
@@ -24,6 +25,7 @@ from evals.measures.results import MeasuredResult
 from evals.measures.results import printed as table
 from evals.measures.texts import rows_of
 from evals.reading import claims
+from evals.reading.forms import in_forms
 from evals.reading.generated import printed_diagnoses
 from evals.reading.inputs import frame_of, read_inputs
 from evals.reading.judged import shown
@@ -35,18 +37,23 @@ SEED: Final = 2026
 @CATALOG
 @click.option("--inputs", type=PATH, help="one JSON object a line; or an author's .txt")
 @click.option("--printed", type=click.IntRange(1), help="so many texts of each form of printed diagnoses")
+@click.option("--forms", is_flag=True, help="the inputs without commas, wrapped, in capitals and so on")
 @click.option("--out", type=PATH, help="also write the rows as a result")
 @JSON
-def command(catalog: Path, inputs: Path | None, printed: int | None, out: Path | None, as_json: bool) -> None:
+def command(catalog: Path, inputs: Path | None, printed: int | None, forms: bool, out: Path | None, as_json: bool) -> None:
     """Measure and print."""
     if (inputs is None) == (printed is None):
         raise click.UsageError("what is read: --inputs FILE, or --printed N")
+    if forms and not inputs:
+        raise click.UsageError("--forms rewrites the inputs of a file: give --inputs FILE")
     index = SearchIndex.load(catalog)
     read = read_inputs(inputs) if inputs else printed_diagnoses(index, printed or 0, SEED)
-    texts = frame_of(read, lambda text: shown(index, text))
+    texts = frame_of(in_forms(read) if forms else read, lambda text: shown(index, text))
     name = inputs.name if inputs else "printed"
-    rows = [*claims.written_rows(name, claims.of_written(read)), *rows_of(texts)]
-    words = f"python -m evals reading {f'--inputs {inputs}' if inputs else f'--printed {printed}'}"
+    claimed = [] if forms else claims.written_rows(name, claims.of_written(read))
+    rows = [*claimed, *rows_of(texts)]
+    asked = f"--inputs {inputs}{' --forms' * forms}" if inputs else f"--printed {printed}"
+    words = f"python -m evals reading {asked}"
     result = MeasuredResult.of("reading", words, rows, texts, manifest=index.manifest.digest)
     if out:
         result.write(out)
