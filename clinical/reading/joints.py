@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from clinical.search import Ints, Wordings
-from clinical.text import ROMAN, SIDES, STAGE_WORDS, Token, folded_words, words
+from clinical.text import FUNCTION_WORDS, ROMAN, SIDES, STAGE_WORDS, Token, folded_words, sites_of, spelling, words
 
 LONGEST: Final = 5
 """Words of the longest wording that is looked for."""
@@ -20,10 +20,13 @@ _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 """Of a polynomial over the numbers of words, modulo 2**64: no two wordings of a catalog have one value but by chance."""
 _PLAIN: Final = frozenset((" ", "-", ". ", "° ", ".", "  "))
 """What may stand between two words of one wording, and of a wording and its stage."""
-_APART: Final = frozenset((" ", ". ", "° ", "  "))
+_APART: Final = frozenset((" ", "° ", "  "))
 """What stands in a joint."""
-_BEHIND: Final = frozenset(folded_words(" ".join((*STAGE_WORDS, *ROMAN, *SIDES))))
-"""Words of a stage or side."""
+_STAGED: Final = frozenset(folded_words(" ".join((*STAGE_WORDS, *ROMAN))))
+_BEHIND: Final = _STAGED | frozenset(folded_words(" ".join(SIDES)))
+"""Words of a stage, and of a stage or side."""
+_LETTERS: Final = frozenset("ABCDE")
+"""Of a stage or type."""
 
 
 class Joints:
@@ -58,21 +61,25 @@ class Joints:
         if not any(gap in _APART for gap in gaps):
             return []
         known = self._known_runs([word.text for word in written], np.array([gap in _PLAIN for gap in gaps]))
+        small = not any(map(str.isupper, text))
+        known[0] &= [_is_name(text[word.start : word.end], small) for word in written]
         ends, across = np.zeros(count + 1, dtype=bool), np.zeros(count + 1, dtype=bool)
         for length, own in enumerate(known, start=1):
             ends[length : length + len(own)] |= own
             for inside in range(1, length):
                 across[inside : inside + len(own)] |= own
-        begins = np.logical_or.reduce([np.r_[own, np.zeros(count - len(own), dtype=bool)] for own in known])
+        names, longer = known[0], _any_of(known[1:], count)
         found = list[int]()
-        for at in np.flatnonzero(begins & ~across[:count]).tolist():
+        for at in np.flatnonzero((names | longer) & ~across[:count]).tolist():
             before = at
-            while before > 0 and gaps[before] in _PLAIN and _is_behind(written[before - 1].text):
+            while before > 0 and gaps[before] in _PLAIN and _is_behind(written[before - 1], text):
                 before -= 1
-            number = written[at - 1].text[-1].isdecimal() and written[at].text[0].isdecimal()
-            if gaps[at] in _APART and (ends[before] or ends[at]) and not number:
+            if gaps[at] in _APART and (ends[before] or ends[at]) and _may_begin(written[at], text):
                 found.append(at)
-        return found
+        if not found:
+            return []
+        sites = {at for start, end in sites_of(text) for at in range(start, end)}
+        return [at for at in found if longer[at] or written[at].start not in sites]
 
     def _known_runs(self, folded: Sequence[str], plain: np.ndarray) -> list[np.ndarray]:
         """For each length whether a wording of so many words begins at each word."""
@@ -88,6 +95,14 @@ class Joints:
         return runs
 
 
+def _any_of(known: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """For each word whether a wording of some length begins there."""
+    found = np.zeros(count, dtype=bool)
+    for own in known:
+        found[: len(own)] |= own
+    return found
+
+
 def _values(words: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The value of the first word, of the first two words, and so on; each as long as its last word's array."""
     found = [words[0] * _FACTOR]
@@ -96,5 +111,20 @@ def _values(words: Sequence[np.ndarray]) -> list[np.ndarray]:
     return found
 
 
-def _is_behind(word: str) -> bool:
-    return word in _BEHIND or word.isdecimal() or (len(word) == 1 and word.isalpha())
+def _may_begin(word: Token, text: str) -> bool:
+    """True if a condition may begin with a word: not with a stage, a number, or a word of grammar."""
+    return (
+        len(word.text) > 1
+        and word.text not in _STAGED
+        and not word.text[0].isdecimal()
+        and spelling(text[word.start : word.end]) not in FUNCTION_WORDS
+    )
+
+
+def _is_name(word: str, small: bool) -> bool:
+    """False for a word that alone names nothing: one of grammar, or one in small letters if the text has others."""
+    return (small or not word.islower()) and spelling(word) not in FUNCTION_WORDS
+
+
+def _is_behind(word: Token, text: str) -> bool:
+    return word.text in _BEHIND or word.text.isdecimal() or text[word.start : word.end] in _LETTERS
