@@ -121,7 +121,10 @@ def authored_wordings() -> tuple[AuthoredWording, ...]:
     for words in sorted(codes):
         code, times = codes[words].most_common(1)[0]
         said, named = texts[words].most_common(1)[0][0], len(hands[words, code]) >= OVERRULING
-        if times >= AGREED * codes[words].total() and names_finding(said) and (named or not STAGE.fullmatch(said)):
+        sole = said.islower() and len(words) == 1 and len(hands[words, code]) < 2
+        if times < AGREED * codes[words].total() or sole or not names_finding(said):
+            continue
+        if named or not STAGE.fullmatch(said):
             share = times / codes[words].total()
             found.append(AuthoredWording(said, code, frozenset(hands[words, code]), share))
     return tuple(found)
