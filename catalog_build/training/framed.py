@@ -27,8 +27,9 @@ OWN_TEXT, FILLER, ENDED = 0.4, 0.08, 0.8
 """Shares of pieces that are a whole short text of an author, that name nothing, and that end with a full stop."""
 LOWER, SPELLED, SHARP, SLIPS = 0.12, 0.05, 0.05, 0.1
 """Shares of texts in lower case, with ae for ä, with ss for ß, and with slips of the keyboard."""
-UNPARTED: Final = 0.15
-"""Share of texts without commas, semicolons and full stops: in a hurry nobody sets them."""
+UNPARTED, CLOSE: Final = 0.1, 0.1
+"""Shares of texts without commas, semicolons and full stops (in a hurry nobody sets them), and of those without the
+blanks behind these: "KHK,aHT"; so a text is read, too, in which a joint has been found (`clinical.reading.joints`)."""
 SLIP: Final = 0.03
 """Share of letters that a slip changes."""
 RENAMED: Final = 0.5
@@ -46,6 +47,8 @@ _LIST: Final = re.compile(r"@(\w+)")
 _SLOT: Final = re.compile(r"\[([psehfoy])(?:/([psehfoy]))?([*+]?)(?:=([^\]]*))?\]")
 _BLANKS: Final = re.compile(r"(?<=\S)  +")
 _PARTING: Final = re.compile(r"[,;](?=\s)|(?<=[^\W\d_]{4})\.(?=\s|$)")
+"""Marks that part clauses; dots of short words stay, which may be abbreviations."""
+_BLANK_BEHIND: Final = re.compile(r"(?<=[,;]) (?!\d)")
 _UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 _COUNTS: Final = {"": (1,), "*": (1, 1, 1, 2, 2, 3, 4), "+": (2, 2, 3, 3, 4, 5)}
 _BETWEEN: Final = (", ", ", ", ", ", "/", "; ", " - ")
@@ -145,8 +148,9 @@ class FramedWriter:
         chance = self._chance
         if chance.random() < LOWER:
             text = text._replace(text=text.text.lower())
-        if chance.random() < UNPARTED:
-            text = unparted(text)
+        form = chance.random()
+        if form < UNPARTED + CLOSE:
+            text = without(_PARTING if form < UNPARTED else _BLANK_BEHIND, text)
         kind = chance.random()
         if kind < SPELLED:
             return _respelled(text, [_UMLAUTS.get(character, character) for character in text.text])
@@ -177,9 +181,9 @@ def _is_name(words: str) -> bool:
     return len(words.split()) <= LONGEST and words[0].isupper() and not words.endswith(PLANNED)
 
 
-def unparted(text: LabelledText) -> LabelledText:
-    """A text without the marks that part its clauses; dots of short words stay, which may be abbreviations."""
-    marks = {match.start() for match in _PARTING.finditer(text.text)}
+def without(pattern: re.Pattern[str], text: LabelledText) -> LabelledText:
+    """A text without the characters that a pattern finds."""
+    marks = {match.start() for match in pattern.finditer(text.text)}
     return _respelled(text, ["" if at in marks else character for at, character in enumerate(text.text)])
 
 

@@ -50,6 +50,7 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "as typed": str,
     "without commas": _without_commas,
     "without commas and stops": _without_marks,
+    "commas without blanks": lambda text: re.sub(r"(?<=[,;]) (?!\d)", "", text),
     "wrapped at 60": _wrapped(60),
     "wrapped at 30": _wrapped(30),
     "hyphenated": _hyphenated,
