@@ -27,7 +27,7 @@ OWN_TEXT, FILLER, ENDED = 0.4, 0.08, 0.8
 """Shares of pieces that are a whole short text of an author, that name nothing, and that end with a full stop."""
 LOWER, SPELLED, SHARP, SLIPS = 0.12, 0.05, 0.05, 0.1
 """Shares of texts in lower case, with ae for ä, with ss for ß, and with slips of the keyboard."""
-UNPARTED, CLOSE: Final = 0.1, 0.1
+UNPARTED, CLOSE = 0.1, 0.1
 """Shares of texts without commas, semicolons and full stops (in a hurry nobody sets them), and of those without the
 blanks behind these: "KHK,aHT"; so a text is read, too, in which a joint has been found (`clinical.reading.joints`)."""
 SLIP: Final = 0.03
