@@ -26,8 +26,10 @@ _TAG: Final = re.compile(
 )
 _MISREAD: Final = re.compile("[\u00c3\u00c2][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]")
 """Two bytes of UTF-8, read as Latin-1 or Windows-1252."""
-_LOST: Final = re.compile(r"(?<=[^\W\d_])(?:\ufffd|\?(?=[^\W\d_A-ZÄÖÜ]))|\ufffd(?=[^\W\d_])")
+_LOST: Final = re.compile(r"(?<=[^\W\d_])\ufffd|\ufffd(?=[^\W\d_])")
 """A letter that an encoding has lost, within a word."""
+_ASKED: Final = re.compile(r"(?<=[^\W\d_])\?(?=[a-z])")
+"""The same where it wrote a question mark, in a text that has no other umlauts."""
 _DIVIDED: Final = re.compile(r"(?<=[a-zäöüß])[-\u2010\u00ac][ \t]*\n[ \t]*(?=[a-zäöüß])(?!(?:und|oder|bzw|sowie|u)\b)")
 """The hyphen of a word at the end of a line."""
 WRAPPED: Final = 24
@@ -47,7 +49,7 @@ _ITEM: Final = re.compile(r"\s*(?:[-–•*·▪>|+]|\(?\d{1,2}[.)]\s|[a-z]\)\s|
 
 def as_typed(text: str) -> str:
     """The text as it was typed, of the same length."""
-    if "\n" not in text and "&" not in text and text.isascii() and "\r" not in text and "?" not in text:
+    if text.isascii() and not any(character in text for character in "\n\r&<?"):
         return text
     if not text.isascii():
         text = text.translate(_BLANKS)
@@ -58,8 +60,10 @@ def as_typed(text: str) -> str:
         text = _ENTITY.sub(_unescaped, text)
     if "<" in text:
         text = _TAG.sub(_untagged, text)
-    if "\ufffd" in text or "?" in text:
+    if "\ufffd" in text:
         text = _LOST.sub(_FILLED, text)
+    if "?" in text and text.isascii():
+        text = _ASKED.sub(_FILLED, text)
     if "\n" in text.strip():
         text = _DIVIDED.sub(lambda match: _FILLED * len(match.group()), text)
         text = _unwrapped(text)
