@@ -49,6 +49,7 @@ from clinical.letters.grounding import Grounded, ground
 from clinical.letters.reader import RulesReader
 from clinical.letters.review import compared, reviewed
 from clinical.llm import BY_RULES, JsonSchema, LanguageModel, Limits, Message, ask
+from clinical.text import TypedText
 
 PART = 24_000
 """Characters of text asked about at once: the whole of what the contract allows, so one call is the rule. When a model
@@ -188,11 +189,12 @@ async def extract(
     """
     began = time.perf_counter()
     document = documents[request.document_type]
-    draft, usage = await _drafted(request, model, limits, part, document, fields)
+    typed = await asyncio.to_thread(TypedText.of, request.text)
+    draft, usage = await _drafted(request, typed.text, model, limits, part, document, fields)
 
     def grounded() -> Grounded:
-        mine = ground(draft, request.text, document, explain=request.evidence, fields=fields)
-        return reviewed(mine, request.text, document, fields) if request.evidence else mine
+        mine = ground(draft, typed.text, document, explain=request.evidence, fields=fields)
+        return _as_copied(reviewed(mine, typed.text, document, fields), typed) if request.evidence else mine
 
     # in a thread: the server's other requests need not wait for a text made to be slow
     found = await asyncio.to_thread(grounded)
@@ -205,9 +207,10 @@ async def extract_by_rules(request: ExtractRequest) -> ExtractResponse:
     document = DOCUMENTS[request.document_type]
 
     def read(budget: Budget) -> tuple[Grounded, tuple[str, ...]]:
-        reader = RulesReader(request.text, budget)
-        grounded = ground(reader.read(request.document_type), request.text, document, explain=request.evidence)
-        return (compared(grounded, grounded), reader.remarks()) if request.evidence else (grounded, ())
+        typed = TypedText.of(request.text)
+        reader = RulesReader(typed.text, budget)
+        grounded = ground(reader.read(request.document_type), typed.text, document, explain=request.evidence)
+        return (_as_copied(compared(grounded, grounded), typed), reader.remarks()) if request.evidence else (grounded, ())
 
     grounded, remarks = await in_thread(LIMITS.timeout_s, read)
     nothing = Usage(tokens_in=0, tokens_out=0)
@@ -215,8 +218,18 @@ async def extract_by_rules(request: ExtractRequest) -> ExtractResponse:
     return response.model_copy(update={"remarks": remarks}) if request.evidence else response
 
 
+def _as_copied(grounded: Grounded, typed: TypedText) -> Grounded:
+    """With the places of evidence in the text of the request, which may hold more characters than was typed."""
+    if typed.places is None:
+        return grounded
+    places = (dict(zip(("start", "end"), typed.copied(one.start, one.end), strict=True)) for one in grounded.evidence)
+    moved = (one.model_copy(update=place) for one, place in zip(grounded.evidence, places, strict=True))
+    return replace(grounded, evidence=tuple(moved))
+
+
 async def _drafted(
     request: ExtractRequest,
+    text: str,
     model: LanguageModel,
     limits: Limits,
     part: int,
@@ -228,19 +241,19 @@ async def _drafted(
     deadline = time.monotonic() + max(CALL_SECONDS, limits.timeout_s)
     merged: dict[str, Any] = {}
     usage = Usage(tokens_in=0, tokens_out=0)
-    waiting = list(parts_of(request.text, part))[::-1]
+    waiting = list(parts_of(text, part))[::-1]
     while waiting:
         left = deadline - time.monotonic()
         if left <= 0:
             raise ModelTimeout("the parts of the text took too long together", remedy="serve a longer context")
-        text, bounded = waiting.pop(), replace(limits, timeout_s=min(limits.timeout_s, left))
+        piece, bounded = waiting.pop(), replace(limits, timeout_s=min(limits.timeout_s, left))
         try:
-            messages = messages_for(request.document_type, text, document, fields)
+            messages = messages_for(request.document_type, piece, document, fields)
             answer = await ask(model, messages, draft, bounded, schema)
         except ModelContextTooSmall:
-            if len(text) <= SMALLEST_PART:
+            if len(piece) <= SMALLEST_PART:
                 raise
-            waiting += list(parts_of(text, max(SMALLEST_PART, len(text) // 2 + OVERLAP)))[::-1]
+            waiting += list(parts_of(piece, max(SMALLEST_PART, len(piece) // 2 + OVERLAP)))[::-1]
             continue
         merged = merge(merged, answer.value.model_dump())
         usage = Usage(

@@ -27,7 +27,7 @@ from clinical.text import (
     SIDES,
     STAGE_WORDS,
     Part,
-    as_typed,
+    as_prose,
     coded_at,
     folded_words,
     has_more_content,
@@ -78,7 +78,7 @@ class MentionReader:
 
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
-        readings = [Reading.of(self._joints.parted(as_typed(text)), self._tagger) for text in texts]
+        readings = [Reading.of(self._joints.parted(as_prose(text)), self._tagger) for text in texts]
         titles = [self._titles_in(reading) for reading in readings]
         for reading, spans in zip(readings, titles, strict=True):
             reading.names = [(span.part.start, span.part.end) for span in spans]

@@ -13,7 +13,7 @@ from clinical.text.seen import BUCKETS, DENSE, GAPS, Seen, see
 from clinical.text.segments import Part, content_words, cut, has_more_content, has_noun
 from clinical.text.sites import sites_of
 from clinical.text.tokens import ARROW, BOX_SIGNS, BREAK, COLON, COMMA, HEAD, LINE, SPACE, STOP, SourceText, name_key
-from clinical.text.typed import as_typed
+from clinical.text.typed import TypedText, as_prose, as_typed
 from clinical.text.vocabulary import (
     BOTH,
     CONNECTORS,

@@ -9,13 +9,14 @@ is set, else with the rules.
 what one answered (`<id>.answer.json`, its words and nothing else), on the letters that have an answer. `--review`
 measures what `review` says of values in the wrong field: of each true answer with two values exchanged, and of the true
 ones. `--grounding` measures evidence (`evals.letters.grounding`): negatives kept and positives lost. `--as KIND` sets
-the letters as files by several programs first, and judges the boxes of evidence too (`evals.letters.as_files`).
+the letters as files by several programs first, and judges the boxes of evidence too (`evals.letters.as_files`);
+`--forms` copies them first (`evals.forms`): wrapped, with entities of HTML, with a wrong encoding.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from clinical.settings import Settings
 from evals.coding.costs import Metered
 from evals.command import JSON, main_of
 from evals.exchange import ExchangedModel
+from evals.forms import FORMS, OTHER_WORDS
 from evals.letters import as_files, review
 from evals.letters.fields import Asked, annotated, authored, generated, measured, shown
 from evals.letters.generator import FILES, letters
@@ -56,6 +58,7 @@ TEMPLATES = 20
 @click.option("--grounding", is_flag=True, help="measure the judging of evidence instead")
 @click.option("--tries", type=click.IntRange(1), default=100, help="with --grounding: negatives of each class (100)")
 @click.option("--as", "kind", type=click.Choice(as_files.KINDS), help="set the letters as files first")
+@click.option("--forms", is_flag=True, help="copy the letters first: wrapped, with a wrong encoding and so on")
 @click.option("--out", type=PATH, help="also write the rows as a result")
 @JSON
 def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bool, **asked: Any) -> int:
@@ -74,6 +77,9 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
         rows, said = _grounding(file, texts, asked)
     elif asked["kind"]:
         rows, said = _as_files(_letters(file, texts, asked), asked)
+    elif asked["forms"]:
+        rows = [*_in_forms(_letters(file, texts, asked))]
+        said = printed(rows)
     elif asked["reviewing"]:
         rows = review.rows_of(_letters(file, texts, asked))
         said = printed(rows)
@@ -81,7 +87,7 @@ def command(file: Path | None, texts: Path | None, out: Path | None, as_json: bo
         rows, said = _fields(file, texts, asked, about)
     words = "python -m evals letters" + (f" {file} {texts}" if file else "")
     words += f" --authors {asked['authors']}" if asked["authors"] else ""
-    words += f" --as {asked['kind']}" if asked["kind"] else ""
+    words += f" --as {asked['kind']}" if asked["kind"] else " --forms" * asked["forms"]
     result = MeasuredResult.of("letters", words, rows, **about)
     if out:
         result.write(out)
@@ -140,6 +146,15 @@ def _as_files(letters: Sequence[Asked], asked: dict[str, Any]) -> tuple[list[Row
         new = [one for one in report.values.faults if one not in plain.faults]
         faults += [f"{name} | {one.letter} | {one.path} | got {one.got!r} | want {one.want!r}" for one in new]
     return rows, "\n".join([printed(rows), *(faults if asked["faults"] else ())])
+
+
+def _in_forms(letters: Sequence[Asked]) -> Iterator[Row]:
+    """The same letters in each form that leaves their words as they are."""
+    for name, form in FORMS.items():
+        if name not in OTHER_WORDS:
+            copies = [one.request.model_copy(update={"text": form(one.request.text)}) for one in letters]
+            report = measured([one._replace(request=copy) for one, copy in zip(letters, copies, strict=True)])
+            yield from (one._replace(set=f"{name}: {one.set}") for one in report.rows() if one.set.startswith("all "))
 
 
 def _spent(metered: Metered, letters: int) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 With `--printed N` in place of a file: N texts of each form in which systems print diagnoses, with official titles,
 codes and the letters of German outpatient coding. With `--forms` the file's inputs in each form of typing and copying
-(`evals.reading.forms`), a class each.
+(`evals.forms`), a class each.
 
 By class of text and for ALL of them: the share of the statements that is shown, of the shown codes that is right, and
 of what is denied or of others that is shown all the same (`evals.measures.texts`); what is there and read as not there,
@@ -21,11 +21,11 @@ import click
 from clinical.command_line import PATH, paragraphs
 from clinical.reading import SearchIndex
 from evals.command import CATALOG, JSON, main_of
+from evals.forms import in_forms
 from evals.measures.results import MeasuredResult
 from evals.measures.results import printed as table
 from evals.measures.texts import rows_of
 from evals.reading import claims
-from evals.reading.forms import in_forms
 from evals.reading.generated import printed_diagnoses
 from evals.reading.inputs import frame_of, read_inputs
 from evals.reading.judged import shown

@@ -1,6 +1,6 @@
-"""Forms of typing and copying: the same inputs without commas, wrapped, in capitals, or with a wrong encoding.
+"""Forms of typing and copying: the same texts without commas, wrapped, in capitals, or with a wrong encoding.
 
-What a text states does not change with its form, so each form is read against the statements of the text as it was.
+What a text states does not change with its form, so each form is read against the annotation of the text as it was.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 import textwrap
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -55,6 +56,8 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "wrapped at 30": _wrapped(30),
     "hyphenated": _hyphenated,
     "lines of Windows": lambda text: text.replace("\n", "\r\n"),
+    "letters and marks apart": lambda text: unicodedata.normalize("NFD", text),
+    "quoted in a mail": lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
     "no-break blanks": lambda text: text.replace(" ", "\u00a0"),
     "UTF-8 read as Windows-1252": _misread,
     "entities of HTML": lambda text: html.escape(text).encode("ascii", "xmlcharrefreplace").decode(),
@@ -68,3 +71,7 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
 def in_forms(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Each input in each form, which is its class."""
     return [{**row, "class": name, "text": form(row["text"])} for name, form in FORMS.items() for row in rows]
+
+
+OTHER_WORDS: Final = ("umlauts lost", "ae for ä", "small letters", "capitals")
+"""Forms of which values are other words than the annotation has."""
