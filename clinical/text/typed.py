@@ -37,7 +37,7 @@ _ASKED: Final = re.compile(r"(?<=[^\W\d_])\?(?=[a-z])")
 """The same where it wrote a question mark, in a text that has no other umlauts."""
 _QUOTED: Final = re.compile(r"^(?:>[ \t]?)+", re.M)
 """Signs before each line of a quoted mail."""
-_DIVIDED: Final = re.compile(r"(?<=[a-zäöüß])[-\u2010\u00ac][ \t]*\n[ \t]*(?=[a-zäöüß])(?!(?:und|oder|bzw|sowie|u)\b)")
+_DIVIDED: Final = re.compile(r"(?<=[a-zäöüß])[-\u2010\u00ac][ \t\u00ad]*\n[ \t\u00ad]*(?=[a-zäöüß])(?!(?:und|oder|bzw|sowie|u)\b)")
 """The hyphen of a word at the end of a line."""
 WRAPPED: Final = 24
 """Characters from which a line may go on in the next."""
@@ -87,13 +87,11 @@ class TypedText(NamedTuple):
     @classmethod
     def of(cls, copied: str) -> TypedText:
         """The text of a copied one; its lines go on where all of it was wrapped at one width."""
-        typed = as_typed(copied)
-        if "\n" in typed and _is_wrapped(typed):
-            typed = _unwrapped(typed)
-        if _FILLED not in typed:
-            return cls(typed)
-        places = tuple(at for at, character in enumerate(typed) if character != _FILLED)
-        return cls(typed.replace(_FILLED, ""), places)
+        typed, places = as_typed(copied), None
+        if _FILLED in typed:
+            places = tuple(at for at, character in enumerate(typed) if character != _FILLED)
+            typed = typed.replace(_FILLED, "")
+        return cls(_unwrapped(typed) if "\n" in typed and _is_wrapped(typed) else typed, places)
 
     def copied(self, start: int, end: int) -> tuple[int, int]:
         """The place in the copied text of a piece that is not empty."""

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from clinical.errors import SourceError
+from evals.forms import FORMS
 from evals.reading import claims
 from evals.reading.inputs import frame_of, read_inputs, statements
 from evals.reading.judged import CAUSES, errors_of, shown
@@ -108,6 +109,26 @@ def test_the_command_gives_rows_of_every_part(starter_artifact, tmp_path, capsys
     assert found["stated_shown", "ALL"]["n"] == 1
     assert found["absent_shown", "denied"]["value"] == 0.0
     assert {"there_read_as_not", "not_there_read_as_there"} <= {name for name, _ in found}
+
+
+def test_inputs_are_read_in_every_form_of_typing(starter_artifact, tmp_path, capsys):
+    (tmp_path / "inputs.jsonl").write_text(json.dumps(ROW) + "\n")
+    asked = ["--catalog", str(starter_artifact), "--inputs", str(tmp_path / "inputs.jsonl"), "--forms", "--json"]
+    assert main(asked) == 0
+    found = {(row["measure"], row["set"]): row["n"] for row in json.loads(capsys.readouterr().out)}
+    assert {name for measure, name in found if measure == "stated_shown"} == {*FORMS, "ALL"}
+    assert found["stated_shown", "ALL"] == len(FORMS)
+
+
+@pytest.mark.parametrize(("name", "copied"), [
+    ("without commas", "Gürtelrose u.a. Gicht.\nFuß"),
+    ("umlauts lost", "G\ufffdrtelrose, u.a. Gicht.\nFu\ufffd"),
+    ("UTF-8 read as Windows-1252", "GÃ¼rtelrose, u.a. Gicht.\nFuÃŸ"),
+    ("entities of HTML", "G&#252;rtelrose, u.a. Gicht.\nFu&#223;"),
+    ("quoted in a mail", "> Gürtelrose, u.a. Gicht.\n> Fuß"),
+])  # fmt: skip
+def test_a_form_changes_what_its_name_says(name, copied):
+    assert FORMS[name]("Gürtelrose, u.a. Gicht.\nFuß") == copied
 
 
 def test_what_is_there_and_read_as_not_there_is_counted_and_what_leaks():

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from clinical.contract import Arztbrief, ExtractRequest, Zuweisung, words_of_fields
-from clinical.letters import FIELDS, extract, messages_for, parts_of, schema_of
+from clinical.letters import FIELDS, extract, extract_by_rules, messages_for, parts_of, schema_of
 from clinical.letters.fields import PARTS, paths_of
 from clinical.letters.grounding.enumerations import values
 from tests.fakes import FakeModel, payload
@@ -44,6 +44,28 @@ def test_a_text_longer_than_the_context_is_read_in_parts_and_joined():
     assert response.data.diagnosen == ("Asthma bronchiale",)
     assert len(response.data.eingriffe) == 1
     assert response.usage.tokens_in == 100 * len(model.asked)
+
+
+def test_a_copied_letter_is_read_as_it_was_typed_and_evidence_stands_in_the_copy():
+    typed = "Diagnosen:\n- Oberschenkelhalsfraktur rechts\n\nPatient: Jürgen Müller, geb. 01.02.1950\n"
+    copied = typed.replace("ü", "&uuml;").replace(" ", "\u00a0").replace("halsf", "hals-\nf").replace("\n", "\r\n")
+    request = ExtractRequest(document_type="arztbrief", text=copied, evidence=True)
+    response = asyncio.run(extract_by_rules(request))
+    assert response.data.diagnosen == ("Oberschenkelhalsfraktur rechts",)
+    assert response.data.patient.nachname == "Müller"
+    places = {one.path: copied[one.start : one.end] for one in response.evidence}
+    assert places["diagnosen[0]"] == "Oberschenkelhals-\r\nfraktur\u00a0rechts"
+    assert places["patient.nachname"] == "M&uuml;ller"
+    assert places["patient.geburtsdatum"] == "01.02.1950"
+
+
+def test_a_model_is_asked_about_the_letter_as_it_was_typed():
+    model = FakeModel(Arztbrief={"diagnosen": ["Rückenschmerz"]})
+    request = ExtractRequest(document_type="arztbrief", text="Diagnose: RÃ¼cken-\nschmerz", evidence=True)
+    response = asyncio.run(extract(request, model))
+    assert payload(model.asked[0][1])["text"] == "Diagnose: Rückenschmerz"
+    assert response.data.diagnosen == ("Rückenschmerz",)
+    assert [(one.start, one.end) for one in response.evidence] == [(10, 26)]
 
 
 def test_parts_hold_every_line_and_none_is_cut():
