@@ -85,13 +85,16 @@ class Joints:
         """For each length whether a wording of so many words begins at each word."""
         number, count = self._vocabulary, len(folded)
         words = np.array([number.get(word, -2) + 1 for word in folded], dtype=np.int64)
-        valid, runs = words > 0, list[np.ndarray]()
         values = _values([words[at:].astype(np.uint64) for at in range(min(LONGEST, count))])
+        every = np.concatenate(values)
+        at = np.searchsorted(self._known, every)
+        found = self._known[np.minimum(at, len(self._known) - 1, out=at)] == every
+        valid, runs, begun = words > 0, list[np.ndarray](), 0
         for length, own in enumerate(values):
             if length:
                 valid = valid[:-1] & (words[length:] > 0) & plain[length:]
-            at = np.minimum(np.searchsorted(self._known, own), len(self._known) - 1)
-            runs.append(valid & (self._known[at] == own))
+            runs.append(valid & found[begun : begun + len(own)])
+            begun += len(own)
         return runs
 
 
