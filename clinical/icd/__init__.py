@@ -10,6 +10,7 @@ from clinical.icd.groups import (
     TREATED_TUMOURS,
     is_aftermath,
     is_unspecified,
+    lasts,
     says_kind,
 )
 from clinical.icd.history import NONE, family_history_codes, personal_history_codes

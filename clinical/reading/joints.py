@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clinical.icd import Catalog, lasts
 from clinical.search import Ints, Wordings
 from clinical.text import FUNCTION_WORDS, ROMAN, SIDES, STAGE_WORDS, Token, folded_words, sites_of, spelling, words
 
@@ -29,17 +31,61 @@ _LETTERS: Final = frozenset("ABCDE")
 """Of a stage or type."""
 
 
+class WordRuns:
+    """The words of some wordings of a catalog, of up to LONGEST words each, to be looked for in texts."""
+
+    def __init__(self, wordings: Wordings, some: NDArray[np.bool_] | None = None) -> None:
+        """`some`: for each wording whether it is one of them; all without."""
+        self._number = wordings.vocabulary
+        starts, word = wordings.tables.word_start, wordings.tables.word.astype(np.uint64) + np.uint64(1)
+        lengths, found = np.diff(starts), list[np.ndarray]()
+        for length in range(1, LONGEST + 1):
+            first = starts[:-1][(lengths == length) & (True if some is None else some)]
+            found.append(_values([word[first + at] for at in range(length)])[-1])
+        self._known = np.unique(np.concatenate(found))
+
+    def of(self, folded: Sequence[str], plain: NDArray[np.bool_] | None = None) -> list[NDArray[np.bool_]]:
+        """For each length whether a wording of so many words begins at each word; `plain`: whether each word may stand
+        in one wording with the word before, all without."""
+        count = len(folded)
+        words = np.array([self._number.get(word, -2) + 1 for word in folded], dtype=np.int64)
+        values = _values([words[at:].astype(np.uint64) for at in range(min(LONGEST, count))])
+        every = np.concatenate(values)
+        at = np.searchsorted(self._known, every)
+        found = self._known[np.minimum(at, len(self._known) - 1, out=at)] == every
+        valid, runs, begun = words > 0, list[NDArray[np.bool_]](), 0
+        for length, own in enumerate(values):
+            if length:
+                valid = valid[:-1] & (words[length:] > 0) & (True if plain is None else plain[length:])
+            runs.append(valid & found[begun : begun + len(own)])
+            begun += len(own)
+        return runs
+
+
+class LastingDiseases:
+    """Knows the words of diseases that do not end."""
+
+    def __init__(self, catalog: Catalog, wordings: Wordings) -> None:
+        last = np.array([lasts(code) for code in catalog.codes], dtype=bool)
+        self._runs = WordRuns(wordings, last[wordings.tables.code])
+
+    def names(self, folded: Sequence[str]) -> bool:
+        """True if these words are a wording of one, perhaps with a stage, a side or a year behind it."""
+        words = list(folded)
+        while words:
+            if len(words) <= LONGEST and self._runs.of(words)[len(words) - 1][0]:
+                return True
+            if words[-1] not in _BEHIND and not words[-1].isdecimal():
+                return False
+            words.pop()
+        return False
+
+
 class Joints:
     """Finds the joints of texts by the wordings of one catalog."""
 
     def __init__(self, wordings: Wordings) -> None:
-        self._vocabulary = wordings.vocabulary
-        starts, word = wordings.tables.word_start, wordings.tables.word.astype(np.uint64) + np.uint64(1)
-        lengths, found = np.diff(starts), list[np.ndarray]()
-        for length in range(1, LONGEST + 1):
-            first = starts[:-1][lengths == length]
-            found.append(_values([word[first + at] for at in range(length)])[-1])
-        self._known = np.unique(np.concatenate(found))
+        self._runs = WordRuns(wordings)
 
     def parted(self, text: str) -> str:
         """The text with a comma for the blank of each joint: its length stays."""
@@ -60,7 +106,7 @@ class Joints:
         gaps = ["", *(text[one.end : other.start] for one, other in zip(written[:-1], written[1:], strict=True))]
         if not any(gap in _APART for gap in gaps):
             return []
-        known = self._known_runs([word.text for word in written], np.array([gap in _PLAIN for gap in gaps]))
+        known = self._runs.of([word.text for word in written], np.array([gap in _PLAIN for gap in gaps]))
         small = not any(map(str.isupper, text))
         known[0] &= [_is_name(text[word.start : word.end], small) for word in written]
         ends, across = np.zeros(count + 1, dtype=bool), np.zeros(count + 1, dtype=bool)
@@ -80,22 +126,6 @@ class Joints:
             return []
         sites = {at for start, end in sites_of(text) for at in range(start, end)}
         return [at for at in found if longer[at] or written[at].start not in sites]
-
-    def _known_runs(self, folded: Sequence[str], plain: np.ndarray) -> list[np.ndarray]:
-        """For each length whether a wording of so many words begins at each word."""
-        number, count = self._vocabulary, len(folded)
-        words = np.array([number.get(word, -2) + 1 for word in folded], dtype=np.int64)
-        values = _values([words[at:].astype(np.uint64) for at in range(min(LONGEST, count))])
-        every = np.concatenate(values)
-        at = np.searchsorted(self._known, every)
-        found = self._known[np.minimum(at, len(self._known) - 1, out=at)] == every
-        valid, runs, begun = words > 0, list[np.ndarray](), 0
-        for length, own in enumerate(values):
-            if length:
-                valid = valid[:-1] & (words[length:] > 0) & plain[length:]
-            runs.append(valid & found[begun : begun + len(own)])
-            begun += len(own)
-        return runs
 
 
 def _any_of(known: Sequence[np.ndarray], count: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
@@ -18,7 +19,7 @@ from clinical.claims import Claim, ClaimReader, Reading, Tagger, tag_together
 from clinical.contract import Assertion
 from clinical.icd import Catalog, category
 from clinical.reading.claim_stage import NOT_SEARCHED, ClaimStage, TextSpans
-from clinical.reading.joints import Joints
+from clinical.reading.joints import Joints, LastingDiseases
 from clinical.reading.lattice import ACROSS, CandidateSpan, WordFacts, cover, gain, is_plain, mentions, spans_of
 from clinical.reading.titles import ChapterTitles, CodeTitles
 from clinical.search import Hits, Shortened, Vectors, Wordings
@@ -74,7 +75,7 @@ class MentionReader:
         self._shortened, self._stage, self._claims_of = shortened, stage, claims_of
         self.weights = reading_weights()
         self._titles, self._code_titles = ChapterTitles(catalog.chapters.values()), CodeTitles(catalog, wordings)
-        self._joints = Joints(wordings)
+        self._joints, self._lasting = Joints(wordings), LastingDiseases(catalog, wordings)
 
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
@@ -108,6 +109,8 @@ class MentionReader:
             return TextSpans(reading, (whole,), (own,), (_of_whole(own),), True)
         claims = self._claims_of(reading, [span.judged for span in found])
         for number, span in enumerate(found):
+            if claims[number].is_past and self._goes_on(reading, span.part):
+                claims[number] = replace(claims[number], temporality="present")
             if span.titled is not None:  # its letter stands beside all of it
                 claims[number] = reading.by_letter(claims[number], span.part.start, span.part.end)
         assertions = _settled(found, [claim.assertion for claim in claims], reading)
@@ -116,6 +119,15 @@ class MentionReader:
             claims.append(own)
             assertions.append(_of_whole(own))
         return TextSpans(reading, tuple(found), tuple(claims), tuple(assertions), False)
+
+    def _goes_on(self, reading: Reading, part: Part) -> bool:
+        """True for a disease that does not end, of which no word says that it is over: a year beside it is that in which
+        it began ("KHK (2019)")."""
+        if not self._lasting.names(reading.said(part.start, part.end)):
+            return False
+        ruled = reading.ruled(part.start, part.end)
+        signs = [sign for sign in ruled.signs if sign.axis == "temporality"]
+        return ruled.section != "past" and not any(map(str.isalpha, "".join(reading.text[one.start : one.end] for one in signs)))
 
     def whole(self, phrase: str) -> TextSpans:
         """A phrase as one wording, whatever it would claim as a text."""
