@@ -22,14 +22,21 @@ _BLANKS: Final = {
 _RETURN: Final = re.compile(r"\r(?!\n)")
 _ENTITY: Final = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{1,6}|#x[0-9A-Fa-f]{1,5});")
 _TAG: Final = re.compile(
-    r"</?(?:(p|br|div|li|ul|ol|tr|table|h[1-6]|body|html)|b|i|u|em|strong|span|font|td|th|tbody|sub|sup|a)\b[^<>]{0,300}>",
+    r"</?(?:(b|i|u|em|strong|span|font|td|th|sub|sup|a)\b[^<>]{0,300}"
+    r"|(?:p|br|div|li|ul|ol|tr|table|h[1-6]|body|html)\b[^<>]{0,300}"
+    r"|[A-Za-z][\w:.-]{0,60}(?:\s+[\w:.-]{1,60}=[\"'][^\"'<>]{0,300}[\"']){0,9}\s{0,3}/?)>",
     re.I,
 )
+"""A tag of HTML that stands within a line; one that ends a line, as one of XML does."""
 _BYTE: Final = "[\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]"
 _MISREAD: Final = re.compile(f"[\u00c3\u00c2]{_BYTE}|\u00e2{_BYTE}{{2}}")
 """Bytes of a character in UTF-8, read as Latin-1 or Windows-1252."""
 _OUTSIDE: Final = re.compile(f"(?<![\\w{_FILLED}]){_FILLED}+|{_FILLED}(?=\n)")
 """Filling that stands in no word."""
+_COLUMN: Final = re.compile(r"(?<=[^\W_])([)\]°%]?)([ \t]++)(?=[^\W_(])")
+"""What stands between two columns of a table: the first of it becomes a semicolon."""
+_ESCAPED: Final = re.compile(r"(?:\\r)?\\n")
+"""The end of a line as a program wrote it twice."""
 _MARKED: Final = re.compile("[A-Za-z][\u0300-\u036f]")
 _LOST: Final = re.compile(r"(?<=[^\W\d_])\ufffd|\ufffd(?=[^\W\d_])")
 """A letter that an encoding has lost, within a word."""
@@ -60,12 +67,14 @@ _ITEM: Final = re.compile(r"\s*(?:[-–•*·▪>|+]|\(?\d{1,2}[.)]\s|[a-z]\)\s|
 
 def as_typed(text: str) -> str:
     """The text as it was typed, of the same length: plain blanks and line ends, its own characters, words in one."""
-    if text.isascii() and not any(character in text for character in "\n\r&<"):
+    if text.isascii() and not any(character in text for character in "\n\r&<\\"):
         return text
     if not text.isascii():
         text = text.translate(_BLANKS)
         text = _MISREAD.sub(_read_again, text)
         text = _MARKED.sub(_composed, text)
+    if "\\n" in text and "\n" not in text:
+        text = _ESCAPED.sub(lambda match: "\n".rjust(len(match.group()), _FILLED), text)
     if "\r" in text:
         text = _RETURN.sub("\n", text).replace("\r", _FILLED)
     if "&" in text:
@@ -106,9 +115,16 @@ def as_prose(text: str) -> str:
         text = _OUTSIDE.sub(lambda match: " " * len(match.group()), text)
     if "\ufffd" in text:
         text = _LOST.sub(_FILLED, text)
+    if "\t" in text or "   " in text:
+        text = _COLUMN.sub(_parted, text)
     if "?" in text and text.isascii():
         text = _ASKED.sub(_FILLED, text)
     return _unwrapped(text) if "\n" in text.strip() else text
+
+
+def _parted(match: re.Match[str]) -> str:
+    closing, blanks = match.groups()
+    return closing + ";".ljust(len(blanks)) if "\t" in blanks or len(blanks) > 2 else match.group()
 
 
 def _composed(match: re.Match[str]) -> str:
@@ -137,7 +153,7 @@ def _filled(character: str, length: int) -> str:
 
 
 def _untagged(match: re.Match[str]) -> str:
-    return ("\n" if match[1] else " ") + " " * (len(match.group()) - 1)
+    return (" " if match[1] else "\n").ljust(len(match.group()))
 
 
 def _unwrapped(text: str) -> str:

@@ -20,6 +20,9 @@ LONG = "Der Patient stellte sich mit seit drei Wochen bestehendem"
         ("KHK\r\nDiabetes", f"KHK{SOFT}\nDiabetes"),
         ("KHK â€“ COPD", f"KHK –{SOFT * 2} COPD"),
         ("Ru\u0308cken", f"Rü{SOFT}cken"),
+        ("KHK\\nCOPD", f"KHK{SOFT}\nCOPD"),
+        ("KHK\\r\\nCOPD", f"KHK{SOFT * 3}\nCOPD"),
+        ('<dg code="I25">KHK</dg>', "\n" + " " * 14 + "KHK\n" + " " * 4),
         ("> KHK\n> COPD", f"{SOFT * 2}KHK\n{SOFT * 2}COPD"),
         ("KHK\rDiabetes", "KHK\nDiabetes"),
         ("KHK\u2028Diabetes", "KHK\nDiabetes"),
@@ -69,6 +72,21 @@ def test_what_was_typed_so_stays(text):
 )
 def test_a_line_that_goes_on_is_joined_with_the_next(wrapped, joined):
     assert as_prose(wrapped) == (joined or wrapped.replace("\n", " "))
+
+
+@pytest.mark.parametrize(
+    ("table", "prose"),
+    [
+        ("KHK\tCOPD", "KHK;COPD"),
+        ("KHK (2019)   \t COPD", "KHK (2019);    COPD"),
+        ("KHK    COPD  GOLD 2", "KHK;   COPD  GOLD 2"),
+        ("Diagnose:\tKHK", "Diagnose:\tKHK"),
+        ("1.\tKHK", "1.\tKHK"),
+        ("\tKHK\n\tCOPD", "\tKHK\n\tCOPD"),
+    ],
+)
+def test_columns_of_a_table_are_parted(table, prose):
+    assert as_prose(table) == prose
 
 
 @pytest.mark.parametrize("lost", ["R\ufffdckenschmerz", "R?ckenschmerz"])
