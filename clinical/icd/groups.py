@@ -63,16 +63,17 @@ HEALTH_FACTORS: Final = CategoryRange("Z00", "Z99")
 """Chapter XXI: states, history, contacts with the health services."""
 STATES: Final = CategoryRange("Z89", "Z99")
 """What operations, devices and long treatments leave."""
+_LASTING_CATEGORIES: Final = """
+    B18 B20-B24 D66-D68 D80-D84 E03 E04 E10-E14 E20-E28 E66 E78 E79 E83 E84 E88 F00-F03 F20 F31 F40-F42 F60 F61
+    F70-F79 F80-F84 F90 G10-G14 G20 G21 G25 G30-G32 G35 G40 G43 G47 G60-G63 G80 H18 H35 H40 H52 H53 H90 H91
+    I05-I15 I25 I27 I34-I39 I42 I44 I45 I48 I50 I65 I70 I83 I85-I87 I89 J30 J31 J33 J41-J45 J47 J84 K21 K50 K51
+    K58 K74 K90 L20 L40 L80 M05-M08 M10 M15-M21 M30-M36 M40-M43 M45 M47 M48 M72 M80-M82 N18 N31 N40 N60
+    N95 Q00-Q99
+"""
 _LASTING: Final = tuple(
-    CategoryRange(*(one.split("-") if "-" in one else (one, one)))
-    for one in (
-        """B18 B20-B24 D66-D68 D80-D84 E03 E04 E10-E14 E20-E28 E66 E78 E79 E83 E84 E88 F00-F03 F20 F31 F40-F42 F60 F61
-        F70-F79 F80-F84 F90 G10-G14 G20 G21 G25 G30-G32 G35 G40 G43 G47 G60-G63 G80 H18 H35 H40 H52 H53 H90 H91
-        I05-I15 I25 I27 I34-I39 I42 I44 I45 I48 I50 I65 I70 I83 I85-I87 I89 J30 J31 J33 J41-J45 J47 J84 K21 K50 K51
-        K58 K74 K90 L20 L40 L80 M05-M08 M10 M15-M21 M30-M36 M40-M43 M45 M47 M48 M72 M80-M82 N18 N31 N40 N60
-        N95 Q00-Q99"""
-    ).split()
+    CategoryRange(*(one.split("-") if "-" in one else (one, one))) for one in _LASTING_CATEGORIES.split()
 )
+"""Diseases that do not end."""
 _SEQUELAE: Final = frozenset(
     ("B90", "B91", "B92", "B94", "E64", "E68", "G09", "I69", "O97", "T90", "T91", "T92", "T93", "T94", "T95")
 )

@@ -210,7 +210,9 @@ async def extract_by_rules(request: ExtractRequest) -> ExtractResponse:
         typed = TypedText.of(request.text)
         reader = RulesReader(typed.text, budget)
         grounded = ground(reader.read(request.document_type), typed.text, document, explain=request.evidence)
-        return (_as_copied(compared(grounded, grounded), typed), reader.remarks()) if request.evidence else (grounded, ())
+        if not request.evidence:
+            return grounded, ()
+        return _as_copied(compared(grounded, grounded), typed), reader.remarks()
 
     grounded, remarks = await in_thread(LIMITS.timeout_s, read)
     nothing = Usage(tokens_in=0, tokens_out=0)

@@ -7,23 +7,24 @@ behind it, and another begins, and no wording goes across ("Vitamin B12 Mangel")
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical.icd import Catalog, lasts
-from clinical.search import Ints, Wordings
+from clinical.search import Wordings
 from clinical.text import FUNCTION_WORDS, ROMAN, SIDES, STAGE_WORDS, Token, folded_words, sites_of, spelling, words
 
 LONGEST: Final = 5
 """Words of the longest wording that is looked for."""
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Of a polynomial over the numbers of words, modulo 2**64: no two wordings of a catalog have one value but by chance."""
+"""Of a polynomial over the numbers of words, modulo 2**64: two wordings have one value only by chance."""
 _PLAIN: Final = frozenset((" ", "-", ". ", "° ", ".", "  "))
-"""What may stand between two words of one wording, and of a wording and its stage."""
+"""Between two words of one wording, and between a wording and its stage."""
 _APART: Final = frozenset((" ", "° ", "  "))
-"""What stands in a joint."""
+"""Between two conditions of which each is a wording."""
 _STAGED: Final = frozenset(folded_words(" ".join((*STAGE_WORDS, *ROMAN))))
 _BEHIND: Final = _STAGED | frozenset(folded_words(" ".join(SIDES)))
 """Words of a stage, and of a stage or side."""
@@ -103,7 +104,7 @@ class Joints:
         count = len(written)
         if count < 2:
             return []
-        gaps = ["", *(text[one.end : other.start] for one, other in zip(written[:-1], written[1:], strict=True))]
+        gaps = ["", *(text[one.end : other.start] for one, other in pairwise(written))]
         if not any(gap in _APART for gap in gaps):
             return []
         known = self._runs.of([word.text for word in written], np.array([gap in _PLAIN for gap in gaps]))

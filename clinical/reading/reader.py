@@ -121,13 +121,13 @@ class MentionReader:
         return TextSpans(reading, tuple(found), tuple(claims), tuple(assertions), False)
 
     def _goes_on(self, reading: Reading, part: Part) -> bool:
-        """True for a disease that does not end, of which no word says that it is over: a year beside it is that in which
-        it began ("KHK (2019)")."""
+        """True for a disease that does not end, if no word says that it is over: a year beside it is the year in
+        which it began ("KHK (2019)")."""
         if not self._lasting.names(reading.said(part.start, part.end)):
             return False
         ruled = reading.ruled(part.start, part.end)
-        signs = [sign for sign in ruled.signs if sign.axis == "temporality"]
-        return ruled.section != "past" and not any(map(str.isalpha, "".join(reading.text[one.start : one.end] for one in signs)))
+        signs = (reading.text[sign.start : sign.end] for sign in ruled.signs if sign.axis == "temporality")
+        return ruled.section != "past" and not any(map(str.isalpha, "".join(signs)))
 
     def whole(self, phrase: str) -> TextSpans:
         """A phrase as one wording, whatever it would claim as a text."""

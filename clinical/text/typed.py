@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 _FILLED: Final = "\u00ad"
 _BLANKS: Final = {
-    **dict.fromkeys(map(ord, "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"), " "),
+    **dict.fromkeys((0x00A0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
     **dict.fromkeys(map(ord, "\u0085\u2028\u2029\u000b\u000c"), "\n"),
 }
 _RETURN: Final = re.compile(r"\r(?!\n)")
@@ -44,7 +44,9 @@ _ASKED: Final = re.compile(r"(?<=[^\W\d_])\?(?=[a-z])")
 """The same where it wrote a question mark, in a text that has no other umlauts."""
 _QUOTED: Final = re.compile(r"^(?:>[ \t]?)+", re.M)
 """Signs before each line of a quoted mail."""
-_DIVIDED: Final = re.compile(r"(?<=[a-zäöüß])[-\u2010\u00ac][ \t\u00ad]*\n[ \t\u00ad]*(?=[a-zäöüß])(?!(?:und|oder|bzw|sowie|u)\b)")
+_DIVIDED: Final = re.compile(
+    r"(?<=[a-zäöüß])[-\u2010\u00ac][ \t\u00ad]*\n[ \t\u00ad]*(?=[a-zäöüß])(?!(?:und|oder|bzw|sowie|u)\b)"
+)
 """The hyphen of a word at the end of a line."""
 WRAPPED: Final = 24
 """Characters from which a line may go on in the next."""

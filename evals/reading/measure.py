@@ -40,7 +40,9 @@ SEED: Final = 2026
 @click.option("--forms", is_flag=True, help="the inputs without commas, wrapped, in capitals and so on")
 @click.option("--out", type=PATH, help="also write the rows as a result")
 @JSON
-def command(catalog: Path, inputs: Path | None, printed: int | None, forms: bool, out: Path | None, as_json: bool) -> None:
+def command(
+    catalog: Path, inputs: Path | None, printed: int | None, forms: bool, out: Path | None, as_json: bool
+) -> None:
     """Measure and print."""
     if (inputs is None) == (printed is None):
         raise click.UsageError("what is read: --inputs FILE, or --printed N")

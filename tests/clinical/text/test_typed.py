@@ -110,7 +110,8 @@ def test_a_text_wrapped_at_one_width_is_read_in_paragraphs():
     assert TypedText.of(wrapped).text == f"Befund:\n\n{prose}"
 
 
-FRAGMENTS = ["> ", "\n> ", "â€“", "u\u0308", "\r\n", "\n", "\n\n", "&auml;", "&#228;", "<br>", "Ã¼", "\ufffd", "?", "-\n", "\u00a0", "KHK", "mit ", "a", ",", "- "]
+FRAGMENTS = ["> ", "\n> ", "â€“", "u\u0308", "\r\n", "\n", "\n\n", "&auml;", "&#228;", "<br>"]
+FRAGMENTS += ["Ã¼", "\ufffd", "?", "-\n", "\u00a0", "KHK", "mit ", "a", ",", "- "]
 
 
 @settings(max_examples=300, deadline=None)
@@ -125,7 +126,10 @@ def test_the_length_stays_so_that_offsets_hold(text):
 
 @pytest.mark.parametrize("piece", ["&auml;", "<p ", "-\n", "Ã¼", "?a", "mit\n", " \r\n", "<b>x</b>", "a\n" * 3])
 def test_a_text_of_one_kind_costs_its_length(piece):
+    def read(text):
+        return as_prose(text), TypedText.of(text)
+
     def seconds(length):
-        return min(cpu_seconds(lambda text: (as_prose(text), TypedText.of(text)), (piece * length)[:length]) for _ in range(3))
+        return min(cpu_seconds(read, (piece * length)[:length]) for _ in range(3))
 
     assert seconds(80_000) < 12 * max(seconds(20_000), 0.002)
