@@ -20,6 +20,7 @@ from clinical.icd import (
     covers,
     is_aftermath,
     is_default,
+    lasts,
     outside,
     parent_of,
     transitions,
@@ -71,6 +72,11 @@ def test_no_other_module_holds_a_code_a_range_or_the_words_of_a_residual_title()
         "such facts belong to clinical.icd"
     )
     assert set(NO_FACTS) - set(found) == set(), "a reason for what is gone"
+
+
+@pytest.mark.parametrize(("code", "lasting"), [("I25.19", True), ("J44.90", True), ("J18.9", False), ("I21.9", False)])
+def test_diseases_that_do_not_end(code, lasting):
+    assert lasts(Code(code, "", 5, True, parent_of(code), code[0], code[0], "plain", "P", "P")) is lasting
 
 
 @pytest.mark.parametrize(

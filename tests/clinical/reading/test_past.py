@@ -277,3 +277,17 @@ def test_a_disease_that_the_catalog_has_as_an_old_one_has_that_code(index: Searc
 def test_a_disease_that_is_there_is_not_its_own_past(index: SearchIndex, text: str, code: str):
     found = {one.code for one in index.read(text).codes}
     assert found & {"U07.1", "U08.9"} == {code}
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("KHK (2019)", ["present"]),
+        ("COPD GOLD III (2015)", ["present"]),
+        ("Diabetes mellitus Typ 2 (2010), Pneumonie (2019)", ["present", "history"]),
+        ("Pneumonie (2019)", ["history"]),
+        ("Z. n. KHK (2019)", ["history"]),
+    ],
+)
+def test_a_year_beside_a_disease_that_lasts_is_that_in_which_it_began(index: SearchIndex, text, claims):
+    assert [one.claim for one in index.read(text).mentions] == claims
