@@ -34,7 +34,7 @@ _MISREAD: Final = re.compile(f"[\u00c3\u00c2]{_BYTE}|\u00e2{_BYTE}{{2}}")
 _OUTSIDE: Final = re.compile(f"(?<![\\w{_FILLED}]){_FILLED}+|{_FILLED}(?=\n)")
 """Filling that stands in no word."""
 _COLUMN: Final = re.compile(r"(?<=[^\W_])([)\]°%]?)([ \t]++)(?=[^\W_(])")
-"""What stands between two columns of a table: the first of it becomes a semicolon."""
+"""Blanks between two columns of a table: the first of them becomes a semicolon."""
 _ESCAPED: Final = re.compile(r"(?:\\r)?\\n")
 """The end of a line as a program wrote it twice."""
 _MARKED: Final = re.compile("[A-Za-z][\u0300-\u036f]")
