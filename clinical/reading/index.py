@@ -149,8 +149,18 @@ class SearchIndex:
 
     def _together(self, queries: Sequence[str], limit: int | None) -> list[Understood]:
         """The spans of all queries are ranked together; what a query makes of its spans is its own. `limit`: codes of
-        each, without the mentions; None: those that are sure enough to be shown, however many."""
-        return self._read(self.reader.drafts(queries), limit)
+        each, without the mentions; None: those that are sure enough to be shown, however many.
+
+        A text that may be one wording is read as such. One of two names ("Leberzirrhose mit Aszites") that is not sure
+        so is also read as a text, and the reading that shows more counts."""
+        drafts = self.reader.drafts(queries)
+        found = self._read(drafts, limit)
+        unsure = [n for n, one in enumerate(found) if not _surety(one)[0] and self.reader.may_name_two(drafts[n])]
+        if unsure:
+            others = self._read(self.reader.as_texts([drafts[n] for n in unsure]), limit)
+            for number, other in zip(unsure, others, strict=True):
+                found[number] = max(found[number], other, key=_surety)
+        return found
 
     def _read(self, drafts: Sequence[TextSpans], limit: int | None) -> list[Understood]:
         hits = self._searched(drafts)
@@ -382,6 +392,12 @@ def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
     if ENCODER in manifest.files:
         return StaticEncoder.load(folder / ENCODER)
     return TransformerEncoder(folder / MODEL, manifest.encoder)
+
+
+def _surety(found: Understood) -> tuple[int, int]:
+    """How many codes are of high confidence, and how many are shown."""
+    levels = [code.confidence for code in found.codes]
+    return levels.count("high"), len(levels) - levels.count("low")
 
 
 def _are_shown(chance: Vectors, bounds: TextThresholds) -> NDArray[np.bool_]:

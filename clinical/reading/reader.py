@@ -56,6 +56,8 @@ _OF_CODES: Final = re.compile(r"\bICD(?=[- ]?(?:10|11|GM|Kode|Code)|\s*:\s*[A-Z]
 """The name of the classification above its codes; elsewhere an ICD is a defibrillator."""
 _STOP: Final = re.compile(r"[.;]\s")
 """The end of what a label is of."""
+BETWEEN: Final = frozenset(folded_words("mit bei"))
+"""Words that may stand between the names of two conditions."""
 _STAGES: Final = frozenset(folded_words(" ".join(sorted(STAGE_WORDS))))
 
 
@@ -96,6 +98,17 @@ class MentionReader:
         """True if a text is a wording by itself, of which nothing is claimed (`own`: of the whole)."""
         plain = is_plain(reading.text, reading.written, self._shortened.is_cut)
         return plain and own == Claim() and not reading.lists_denials
+
+    def may_name_two(self, draft: TextSpans) -> bool:
+        """True for a wording by itself with a word inside that may stand between two names."""
+        read = draft.reading
+        return draft.plain and any(word.text in BETWEEN for word in read.written[1:-1])
+
+    def as_texts(self, drafts: Sequence[TextSpans]) -> list[TextSpans]:
+        """What was read as wordings by themselves, read as texts."""
+        readings = [draft.reading for draft in drafts]
+        tag_together(readings, self._tagger)
+        return [self._of_text(reading, Claim(), self._titles_in(reading)) for reading in readings]
 
     def _of_wording(self, reading: Reading) -> TextSpans:
         begun = self._shortened.is_begun(reading.text, reading.written)

@@ -262,6 +262,21 @@ def test_two_diagnoses_marked_as_one_are_both_found(index: SearchIndex):
     assert {"I10.90", "B02.9"} <= {one.code for one in found.codes if one.confidence != "low"}
 
 
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("Leberzirrhose mit Aszites", {"K74.6", "R18"}),
+        ("Hypothyreose bei Hashimoto", {"E03.9", "E06.3"}),
+        ("Herzinsuffizienz NYHA III bei dilatativer Kardiomyopathie", {"I50.13", "I42.0"}),
+        ("Osteoporose mit Wirbelkörperfraktur", {"M80.98"}),
+        ("Diabetes mellitus Typ 2 mit Polyneuropathie", {"E11.40"}),
+    ],
+)
+def test_two_conditions_in_a_short_query_are_two_unless_the_catalog_has_both_in_one(index: SearchIndex, text, codes):
+    assert {code.code for code in index.read(text).codes} == codes
+    assert {code.code for code in index.search(text) if code.confidence != "low"} == codes
+
+
 def test_an_inoculation_says_nothing_of_what_follows_it(index: SearchIndex):
     found = {hit.code for hit in index.search("MMR-Impfung + Gürtelrose + Migräne", 10) if hit.confidence != "low"}
     assert {"B02.9", "G43.9"} <= found
