@@ -56,7 +56,7 @@ _OF_CODES: Final = re.compile(r"\bICD(?=[- ]?(?:10|11|GM|Kode|Code)|\s*:\s*[A-Z]
 """The name of the classification above its codes; elsewhere an ICD is a defibrillator."""
 _STOP: Final = re.compile(r"[.;]\s")
 """The end of what a label is of."""
-BETWEEN: Final = frozenset(folded_words("mit bei"))
+BETWEEN: Final = frozenset(folded_words("mit bei durch nach auf im infolge wegen unter m b"))
 """Words that may stand between the names of two conditions."""
 _STAGES: Final = frozenset(folded_words(" ".join(sorted(STAGE_WORDS))))
 
