@@ -23,7 +23,7 @@ from sklearn.neural_network import MLPClassifier
 from catalog_build.training.authors import WrittenInput, written_inputs
 from catalog_build.training.suggesting import ComparedCodes, commonness_without, conditional_logit
 from catalog_build.training.texts import NOT_CODED, TextWriter, WrittenMention, begun_queries
-from clinical.icd import HEALTH_FACTORS, NONE, STATES
+from clinical.icd import HEALTH_FACTORS, NONE
 from clinical.progress import progress
 from clinical.reading import (
     COLUMNS,
@@ -131,8 +131,7 @@ def category_of(index: SearchIndex, code: str) -> int:
 def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> FoundMentions:
     """Search inputs that people wrote, as they are served, and judge the first codes: a wording by itself keeps the
     ranking model's probability, and is left out; so is what lies where the input states something whose code nobody
-    knows, and what an operation left where nobody marked anything: of operations and devices no author was asked. A
-    code is right where the input states it anywhere."""
+    knows. A code is right where the input states it anywhere."""
     sets = sorted({one.source for one in written})
     known = commonness_without(index.catalog, sets)
     found, part, said, told = list[_Found](), list[int](), list[tuple[str, str]](), list[bool]()
@@ -141,10 +140,7 @@ def written_examples(index: SearchIndex, written: Sequence[WrittenInput]) -> Fou
     )
     for one, codes in zip(written, read, strict=True):
         for start, end, code, own in codes:
-            unknown = code not in one.right and (
-                any(first < end and start < last for first, last in one.open)
-                or (code in STATES and not any(first < end and start < last for first, last, _ in one.claims))
-            )
+            unknown = code not in one.right and any(first < end and start < last for first, last in one.open)
             if own[_CHANCE] > 0 and not own[_PLAIN] and not unknown:
                 own[_COMMON] += known[one.source][index.catalog.number(code)]
                 found.append((own, code in one.right, category_of(index, code)))

@@ -5,7 +5,6 @@ from clinical.icd.groups import (
     FAMILY_HISTORY,
     HEALTH_FACTORS,
     INJURIES,
-    STATES,
     SYMPTOMS,
     TREATED_TUMOURS,
     is_aftermath,

@@ -61,8 +61,6 @@ SYMPTOMS: Final = CategoryRange("R00", "R99")
 INJURIES: Final = CategoryRange("S00", "T99")
 HEALTH_FACTORS: Final = CategoryRange("Z00", "Z99")
 """Chapter XXI: states, history, contacts with the health services."""
-STATES: Final = CategoryRange("Z89", "Z99")
-"""States after operations, with devices, and of long treatment."""
 _LASTING_CATEGORIES: Final = """
     B18 B20-B24 D66-D68 D80-D84 E03 E04 E10-E14 E20-E28 E66 E78 E79 E83 E84 E88 F00-F03 F20 F31 F40-F42 F60 F61
     F70-F79 F80-F84 F90 G10-G14 G20 G21 G25 G30-G32 G35 G40 G43 G47 G60-G63 G80 H18 H35 H40 H52 H53 H90 H91
