@@ -152,14 +152,15 @@ class SearchIndex:
         each, without the mentions; None: those that are sure enough to be shown, however many.
 
         A text that may be one wording is read as such. One of two names ("Leberzirrhose mit Aszites") that is not sure
-        so is also read as a text, and the reading that shows more counts."""
+        so is also read as a text, which counts where it shows more and all that the wording shows."""
         drafts = self.reader.drafts(queries)
         found = self._read(drafts, limit)
         unsure = [n for n, one in enumerate(found) if not _surety(one)[0] and self.reader.may_name_two(drafts[n])]
         if unsure:
             others = self._read(self.reader.as_texts([drafts[n] for n in unsure]), limit)
             for number, other in zip(unsure, others, strict=True):
-                found[number] = max(found[number], other, key=_surety)
+                if _surety(other) > _surety(found[number]) and _shown(found[number]) <= _shown(other):
+                    found[number] = other
         return found
 
     def _read(self, drafts: Sequence[TextSpans], limit: int | None) -> list[Understood]:
@@ -396,8 +397,11 @@ def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
 
 def _surety(found: Understood) -> tuple[int, int]:
     """How many codes are of high confidence, and how many are shown."""
-    levels = [code.confidence for code in found.codes]
-    return levels.count("high"), len(levels) - levels.count("low")
+    return sum(code.confidence == "high" for code in found.codes), len(_shown(found))
+
+
+def _shown(found: Understood) -> set[str]:
+    return {code.code for code in found.codes if code.confidence != "low"}
 
 
 def _are_shown(chance: Vectors, bounds: TextThresholds) -> NDArray[np.bool_]:

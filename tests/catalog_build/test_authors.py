@@ -21,7 +21,8 @@ FILES = sorted(FOLDER.glob("a*.txt"))
 SHARED, SHARED_OF_KEPT = 16, 7
 """Words in a row that two people rarely write alike, for shorter ones are formulas; in the texts to measure with none
 is shared."""
-KEPT = read_inputs(Path(__file__).resolve().parents[2] / "evals" / "data" / "written.jsonl")
+DATA = Path(__file__).resolve().parents[2] / "evals" / "data"
+KEPT = [row for name in ("written", "joined") for row in read_inputs(DATA / f"{name}.jsonl")]
 
 
 def runs(text: str, length: int, slots: bool = False) -> set[tuple[str, ...]]:
