@@ -86,11 +86,16 @@ class Joints:
     """Finds the joints of texts by the wordings of one catalog."""
 
     def __init__(self, wordings: Wordings) -> None:
-        self._runs = WordRuns(wordings)
+        self._runs, self._number = WordRuns(wordings), wordings.vocabulary
+        starts, word = wordings.tables.word_start, wordings.tables.word
+        some = np.flatnonzero(np.diff(starts) > 0)
+        self._first, self._last = bytearray(len(self._number)), bytearray(len(self._number))
+        np.frombuffer(self._first, dtype=np.uint8)[word[starts[some]]] = 1
+        np.frombuffer(self._last, dtype=np.uint8)[word[starts[some + 1] - 1]] = 1
 
-    def parted(self, text: str) -> str:
-        """The text with a comma for the blank of each joint: its length stays."""
-        written = words(text)
+    def parted(self, text: str, written: Sequence[Token] | None = None) -> str:
+        """The text with a comma for the blank of each joint: its length stays, and so do its words (`written`)."""
+        written = words(text) if written is None else written
         found = self._of(text, written)
         if not found:
             return text
@@ -99,13 +104,22 @@ class Joints:
             characters[written[at].start - 1] = ","
         return "".join(characters)
 
+    def _may_part(self, written: Sequence[Token], gaps: Sequence[str]) -> bool:
+        """False where no word of a wording's end, or of a stage or side, has one of a wording's beginning behind it."""
+        numbers = [self._number.get(word.text, -1) for word in written]
+        return any(
+            gaps[at] in _APART and number >= 0 and self._first[number]
+            and ((numbers[at - 1] >= 0 and self._last[numbers[at - 1]]) or _ends_stage(written[at - 1]))
+            for at, number in enumerate(numbers) if at
+        )  # fmt: skip
+
     def _of(self, text: str, written: Sequence[Token]) -> list[int]:
         """The numbers of the words behind a joint. Linear in the words. `written`: the words of the text."""
         count = len(written)
         if count < 2:
             return []
         gaps = ["", *(text[one.end : other.start] for one, other in pairwise(written))]
-        if not any(gap in _APART for gap in gaps):
+        if not self._may_part(written, gaps):
             return []
         known = self._runs.of([word.text for word in written], np.array([gap in _PLAIN for gap in gaps]))
         small = not any(map(str.isupper, text))
@@ -162,3 +176,8 @@ def _is_name(word: str, small: bool) -> bool:
 
 def _is_behind(word: Token, text: str) -> bool:
     return word.text in _BEHIND or word.text.isdecimal() or text[word.start : word.end] in _LETTERS
+
+
+def _ends_stage(word: Token) -> bool:
+    """True if a word may stand behind a wording as its stage, side or year."""
+    return len(word.text) == 1 or word.text in _BEHIND or word.text.isdecimal()

@@ -81,7 +81,7 @@ class MentionReader:
 
     def drafts(self, texts: Sequence[str]) -> list[TextSpans]:
         """Of each text the spans that are worth a search, and what it claims of them."""
-        readings = [Reading.of(self._joints.parted(as_prose(text)), self._tagger) for text in texts]
+        readings = [self._read(as_prose(text)) for text in texts]
         titles = [self._titles_in(reading) for reading in readings]
         for reading, spans in zip(readings, titles, strict=True):
             reading.names = [(span.part.start, span.part.end) for span in spans]
@@ -93,6 +93,16 @@ class MentionReader:
             self._of_wording(reading) if one else self._of_text(reading, claim, spans)
             for reading, one, claim, spans in zip(readings, alone, own, titles, strict=True)
         ]
+
+    def _read(self, text: str) -> Reading:
+        """A text with its joints as commas, which are no words."""
+        reading = Reading.of(text, self._tagger)
+        parted = self._joints.parted(text, reading.written)
+        if parted == text:
+            return reading
+        other = Reading.of(parted, self._tagger)
+        other.written = reading.written
+        return other
 
     def _is_wording(self, reading: Reading, own: Claim) -> bool:
         """True if a text is a wording by itself, of which nothing is claimed (`own`: of the whole)."""
