@@ -92,6 +92,9 @@ class Joints:
         self._first, self._last = bytearray(len(self._number)), bytearray(len(self._number))
         np.frombuffer(self._first, dtype=np.uint8)[word[starts[some]]] = 1
         np.frombuffer(self._last, dtype=np.uint8)[word[starts[some + 1] - 1]] = 1
+        for own in folded_words(" ".join(FUNCTION_WORDS)):
+            if (number := self._number.get(own, -1)) >= 0:
+                self._first[number] = self._last[number] = 0
 
     def parted(self, text: str, written: Sequence[Token] | None = None) -> str:
         """The text with a comma for the blank of each joint: its length stays, and so do its words (`written`)."""
