@@ -396,7 +396,7 @@ def _encoder_of(folder: Path, manifest: Manifest) -> Encoder:
 
 
 def _surety(found: Understood) -> tuple[int, int]:
-    """How many codes are of high confidence, and how many are shown."""
+    """The number of codes of high confidence, and of those that are shown."""
     return sum(code.confidence == "high" for code in found.codes), len(_shown(found))
 
 

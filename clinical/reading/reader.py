@@ -115,7 +115,7 @@ class MentionReader:
         return draft.plain and any(word.text in BETWEEN for word in read.written[1:-1])
 
     def as_texts(self, drafts: Sequence[TextSpans]) -> list[TextSpans]:
-        """What was read as wordings by themselves, read as texts."""
+        """Read as texts what was read as wordings by themselves."""
         readings = [draft.reading for draft in drafts]
         tag_together(readings, self._tagger)
         return [self._of_text(reading, Claim(), self._titles_in(reading)) for reading in readings]
