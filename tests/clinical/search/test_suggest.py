@@ -74,9 +74,9 @@ def test_closeness_is_that_of_a_plain_loop(index: SearchIndex, suggester: Sugges
     assert len(found.codes) > 1
     for code, columns in zip(found.codes.tolist(), found.columns, strict=True):
         own = cosine[index.wordings.tables.code == code]
-        # vectors are compared in bytes: what is as near as the last of the nearest may be among them or not
+        # the graph may miss one of the nearest, and what is as near as the last of them may be among them or not
         least, most = (np.log1p(np.exp(SHARPNESS * own[own > last + by]).sum()) for by in (1e-2, -1e-2))
-        assert least - 0.1 <= columns[MATCH.index("votes")] <= most + 0.1
+        assert least - 0.3 <= columns[MATCH.index("votes")] <= most + 0.1
         if (own > last + 1e-2).any():
             assert columns[MATCH.index("closeness")] == pytest.approx(own.max(), abs=1e-2)
 
