@@ -107,12 +107,12 @@ class Joints:
             characters[written[at].start - 1] = ","
         return "".join(characters)
 
-    def _may_part(self, written: Sequence[Token], gaps: Sequence[str]) -> bool:
+    def _may_part(self, text: str, written: Sequence[Token], gaps: Sequence[str]) -> bool:
         """False where no word of a wording's end, or of a stage or side, has one of a wording's beginning behind it."""
         numbers = [self._number.get(word.text, -1) for word in written]
         return any(
             gaps[at] in _APART and number >= 0 and self._first[number]
-            and ((numbers[at - 1] >= 0 and self._last[numbers[at - 1]]) or _ends_stage(written[at - 1]))
+            and ((numbers[at - 1] >= 0 and self._last[numbers[at - 1]]) or _is_behind(written[at - 1], text))
             for at, number in enumerate(numbers) if at
         )  # fmt: skip
 
@@ -122,7 +122,7 @@ class Joints:
         if count < 2:
             return []
         gaps = ["", *(text[one.end : other.start] for one, other in pairwise(written))]
-        if not self._may_part(written, gaps):
+        if not self._may_part(text, written, gaps):
             return []
         known = self._runs.of([word.text for word in written], np.array([gap in _PLAIN for gap in gaps]))
         small = not any(map(str.isupper, text))
@@ -179,8 +179,3 @@ def _is_name(word: str, small: bool) -> bool:
 
 def _is_behind(word: Token, text: str) -> bool:
     return word.text in _BEHIND or word.text.isdecimal() or text[word.start : word.end] in _LETTERS
-
-
-def _ends_stage(word: Token) -> bool:
-    """True if a word may stand behind a wording as its stage, side or year."""
-    return len(word.text) == 1 or word.text in _BEHIND or word.text.isdecimal()
